@@ -1,0 +1,50 @@
+"""The one way a pass or front end says no.
+
+Whatever a user did wrong, or a target cannot do, is raised as a `Refusal` that carries the source
+location; the driver turns it into `file:line:col: error: ...` with the source line and a caret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+
+@dataclass
+class Refusal(Exception):
+    """A program that cannot be compiled, in one sentence, and what to do instead.
+
+    `hint` completes the sentence "help: ...". `location` is unknown for programs built in memory.
+    """
+
+    message: str
+    location: LocationAttr | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def refuse(where: Operation | SSAValue | LocationAttr, message: str, hint: str | None = None) -> Refusal:
+    """Build the `Refusal` to raise for the op, value or location `where`."""
+    match where:
+        case LocationAttr():
+            location = where
+        case OpResult():
+            location = where.op.location
+        case BlockArgument():
+            location = where.location
+        case Operation():
+            location = where.location
+        case _:
+            location = None
+    return Refusal(message, location, hint)
+
+
+def file_line_col(location: LocationAttr | None) -> tuple[str, int, int] | None:
+    """The first file position inside a location, or None when it is unknown."""
+    if isinstance(location, FileLineColLoc):
+        return location.filename.data, location.line.data, location.column.data
+    return None

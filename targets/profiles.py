@@ -1,0 +1,111 @@
+"""Target profiles: what a device class offers, as data.
+
+Sources: Apple's Metal feature set tables for the limits of a GPU family, the Vulkan 1.1 required
+limits for `vulkan:generic`, and what Mesa's lavapipe and NVIDIA's Hopper drivers report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+API = Literal["metal", "vulkan"]
+
+
+@dataclass(frozen=True)
+class MatrixUnit:
+    """One multiply-accumulate shape: (m x k) by (k x n), element and accumulator types by name."""
+
+    m: int
+    n: int
+    k: int
+    element: str
+    accumulator: str
+
+
+@dataclass(frozen=True)
+class TargetProfile:
+    """Limits and features of one device class; sizes in bytes, counts in threads or elements."""
+
+    name: str
+    """As the user writes it: `metal:apple7`."""
+    api: API
+    family: int
+    """Apple GPU family (7 for M1), or a rank that grows with what a Vulkan class requires."""
+    msl_version: tuple[int, int] | None
+    simd_width: int
+    """Threads in a SIMD-group (subgroup); 0 when it is not known at compile time."""
+    max_threads_per_threadgroup: int
+    threadgroup_memory: int
+    max_buffers: int
+    """Buffer arguments of one kernel before an argument buffer is needed."""
+    max_grid: tuple[int, int, int] = (65535, 65535, 65535)
+    storage_types: frozenset[str] = frozenset({"i8", "i16", "i32", "i64", "f16", "f32"})
+    """Element types that loads and stores handle natively; others are emulated in integers."""
+    arithmetic_types: frozenset[str] = frozenset({"i8", "i16", "i32", "i64", "f16", "f32"})
+    matrix_units: tuple[MatrixUnit, ...] = ()
+    subgroup_shuffle: bool = True
+
+
+def _apple(family: int, msl: tuple[int, int]) -> TargetProfile:
+    bf16 = frozenset({"bf16"})
+    units = tuple(MatrixUnit(8, 8, 8, t, "f32") for t in ("f16", "bf16", "f32"))
+    return TargetProfile(
+        name=f"metal:apple{family}",
+        api="metal",
+        family=family,
+        msl_version=msl,
+        simd_width=32,
+        max_threads_per_threadgroup=1024,
+        threadgroup_memory=32768,
+        max_buffers=31,
+        storage_types=TargetProfile.storage_types | bf16,
+        matrix_units=units,
+    )
+
+
+PROFILES: dict[str, TargetProfile] = {
+    p.name: p
+    for p in (
+        _apple(7, (3, 1)),
+        _apple(8, (3, 1)),
+        _apple(9, (3, 1)),
+        _apple(10, (3, 2)),
+        TargetProfile(
+            name="vulkan:generic",
+            api="vulkan",
+            family=0,
+            msl_version=None,
+            simd_width=0,
+            max_threads_per_threadgroup=256,
+            threadgroup_memory=16384,
+            max_buffers=16,
+            subgroup_shuffle=False,
+        ),
+        TargetProfile(
+            name="vulkan:lavapipe",
+            api="vulkan",
+            family=1,
+            msl_version=None,
+            simd_width=8,
+            max_threads_per_threadgroup=1024,
+            threadgroup_memory=32768,
+            max_buffers=64,
+        ),
+        TargetProfile(
+            name="vulkan:hopper",
+            api="vulkan",
+            family=2,
+            msl_version=None,
+            simd_width=32,
+            max_threads_per_threadgroup=1024,
+            threadgroup_memory=49152,
+            max_buffers=1024,
+            matrix_units=(
+                MatrixUnit(16, 16, 16, "f16", "f32"),
+                MatrixUnit(16, 16, 16, "bf16", "f32"),
+            ),
+        ),
+    )
+}
+"""Every profile by the name that `--target` takes."""
