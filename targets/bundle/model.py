@@ -122,7 +122,7 @@ Command = Dispatch | Fill | Copy | Barrier
 
 @dataclass(frozen=True)
 class Binding:
-    """Binding i of a kernel is SPIR-V set 0 binding i and MSL buffer i, unless `argument_buffer`."""
+    """Binding i is SPIR-V set 0 binding i and MSL buffer i, unless the kernel has `argument_buffer`."""
 
     name: str
     dtype: DType
@@ -172,7 +172,7 @@ class Variant:
     kernels: tuple[Kernel, ...]
     bodies: tuple[FunctionBody, ...]
     required_features: tuple[str, ...] = ()
-    """Names the device must offer beyond its api: `storage16`, `storage8`, `int64`, `float16`, ..."""
+    """What the device must offer beyond its api: `storage16`, `storage8`, `int64`, `float16`, ..."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What made the bundle; part of the bytes, so nothing here depends on the machine or the time."""
+    """What made the bundle; part of the bytes, so nothing depends on the machine or the time."""
 
     compiler_version: str
     pipeline: str
