@@ -15,7 +15,9 @@ class MlirCommand(click.Command):
     passes_as_flags = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known = {opt for param in self.get_params(ctx) for opt in (*param.opts, *param.secondary_opts)}
+        known = {
+            opt for param in self.get_params(ctx) for opt in (*param.opts, *param.secondary_opts)
+        }
         rewritten: list[str] = []
         passes: list[str] = []
         for position, arg in enumerate(args):

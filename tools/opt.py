@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 
 import click
-
 from ingot.tools.mlir_command import OptCommand
 from ingot.tools.report import Sources, debug_option, fail, read_text, reported, write_output
 
 
-@click.command(
-    "opt", cls=OptCommand, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.command("opt", cls=OptCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", default="-")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Write here; `-` is standard output.")
+@click.option(
+    "-o", "--output", default="-", metavar="FILE", help="Write here; `-` is standard output."
+)
 @click.option(
     "-p",
     "--passes",

@@ -7,7 +7,7 @@ the compiler.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +15,7 @@ from typing import IO, Any, NoReturn
 
 import click
 
-debug_option = click.option(
-    "--debug", is_flag=True, help="Show the Python traceback of a failure."
-)
+debug_option = click.option("--debug", is_flag=True, help="Show the Python traceback of a failure.")
 
 
 class CommandLineError(click.ClickException):
@@ -85,7 +83,7 @@ def fail(message: str) -> NoReturn:
 
 
 @contextmanager
-def reported(debug: bool, sources: Sources | None = None) -> Iterator[None]:
+def reported(debug: bool, sources: Sources | None = None) -> Generator[None]:
     """Turn every exception into one readable message and exit status 1; `debug` lets it through."""
     try:
         yield

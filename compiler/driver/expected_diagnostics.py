@@ -82,7 +82,9 @@ def mismatches(
             left.remove(match)
         else:
             place = diagnostic.position or filename
-            problems.append(f"{place}: error: unexpected {diagnostic.severity}: {diagnostic.message}")
+            problems.append(
+                f"{place}: error: unexpected {diagnostic.severity}: {diagnostic.message}"
+            )
     problems += [
         f'{filename}:{e.written_on}:1: error: expected {e.severity} "{e.text}" was not produced'
         for e in left

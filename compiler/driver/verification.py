@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.utils.exceptions import VerifyException
-
 from ingot.compiler.analysis.diagnostics import Refusal, refuse
+from xdsl.utils.exceptions import VerifyException
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -46,7 +45,7 @@ def _culprit(module: ModuleOp) -> tuple[Operation, str] | None:
 
 def _sentence(op: Operation, message: str) -> str:
     prefix = f"'{op.name}' op "
-    message = message.removeprefix(f"Operation does not verify: ").removeprefix(
+    message = message.removeprefix("Operation does not verify: ").removeprefix(
         f"Operation {op.name} "
     )
     return message if message.startswith(prefix) else prefix + message

@@ -1,0 +1,53 @@
+# make demo   compile and run a program for Apple GPUs on this machine, and show what happened
+# make test   ruff, pyright, lit, pytest
+# make sweep  slower: every program and many shapes
+# make clean  remove what the others made
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+ROOMS := compiler passes targets runtime tools
+LINKS := $(ROOMS:%=build/typecheck/ingot/%)
+
+.PHONY: demo test lint typecheck lit pytest sweep bench clean
+
+demo: $(INSTALLED)
+	@$(BIN)/python examples/demo.py
+
+test: lint typecheck lit pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+typecheck: $(INSTALLED) $(LINKS)
+	$(BIN)/pyright
+
+lit: $(INSTALLED)
+	$(BIN)/lit -j2 --no-progress-bar -s test
+
+pytest: $(INSTALLED)
+	$(BIN)/pytest -n 2 -m "not slow"
+
+sweep: $(INSTALLED)
+	$(BIN)/pytest -n 2 -m slow
+
+bench: $(INSTALLED)
+	$(BIN)/python bench/compile_time.py
+
+$(INSTALLED): pyproject.toml .ci/setup
+	.ci/setup --dev
+	test -x $(BIN)/python || "$$(.ci/setup --python)" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+# pyright resolves `import ingot.compiler` through these links; see [tool.pyright].
+build/typecheck/ingot/%: | build/typecheck/ingot
+	ln -sfn ../../../$* $@
+
+build/typecheck/ingot:
+	mkdir -p $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
