@@ -1,0 +1,134 @@
+"""`ingot compile`: from a program to a bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from ingot.tools.report import (
+    CommandLineError,
+    Sources,
+    debug_option,
+    read_text,
+    reported,
+    write_output,
+)
+
+if TYPE_CHECKING:
+    from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
+
+
+@click.command("compile", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file")
+@click.option("-o", "--output", metavar="FILE", help="Write here; `-` is standard output.")
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help="Compile for this target (see `ingot targets`); may be given several times.",
+)
+@click.option(
+    "--emit",
+    type=click.Choice(["mlir", "spirv", "msl", "bundle"]),
+    default="bundle",
+    show_default=True,
+    help="What to write: the dispatch-level IR, the kernels' SPIR-V as text, their MSL, a bundle.",
+)
+@click.option(
+    "--math",
+    type=click.Choice(["safe", "fast", "strict"]),
+    default="safe",
+    show_default=True,
+    help="safe: IEEE special values; strict: also no contraction to fma; fast: fast math.",
+)
+@click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@click.option("--dump-dir", metavar="DIR", help="Leave every stage and every kernel's files here.")
+@click.option(
+    "--print-after", multiple=True, metavar="PASS", help="Print the IR after this pass (stderr)."
+)
+@click.option("--print-after-all", is_flag=True, help="Print the IR after every pass (stderr).")
+@click.option("--check-msl", is_flag=True, help="Check the MSL with clang for address space errors.")
+@debug_option
+def command(
+    file: str,
+    output: str | None,
+    targets: tuple[str, ...],
+    emit: str,
+    math: str,
+    demote_f64: bool,
+    dump_dir: str | None,
+    print_after: tuple[str, ...],
+    print_after_all: bool,
+    check_msl: bool,
+    debug: bool,
+) -> None:
+    """Compile FILE (`-` is standard input) for one or more targets.
+
+    \b
+    Example:
+      ingot compile softmax.mlir -o softmax.ingot --target metal:apple7
+      ingot compile softmax.mlir -o - --target metal:apple7 --emit msl
+    """
+    if not targets:
+        raise CommandLineError(
+            "error: no --target given; for example --target metal:apple7 (see `ingot targets`)"
+        )
+    if output is None:
+        if emit == "bundle":
+            raise CommandLineError("error: no output given; write -o FILE.ingot")
+        output = "-"
+    check_target_names(targets)
+    sources = Sources()
+    with reported(debug, sources):
+        text, name = read_text(file, sources)
+        from ingot.compiler.driver.options import CompileOptions
+
+        options = CompileOptions(
+            targets=tuple(dict.fromkeys(targets)),
+            math=cast("MathMode", math),
+            demote_f64=demote_f64,
+            dump_dir=Path(dump_dir) if dump_dir else None,
+            print_after=frozenset(print_after),
+            print_after_all=print_after_all,
+            check_msl=check_msl,
+            keep_reproducer=not debug,
+        )
+        write_output(output, _emit(text, name, options, cast("Emit", emit)))
+
+
+def check_target_names(targets: tuple[str, ...]) -> None:
+    """Raise `CommandLineError` for a name that is no profile's."""
+    from difflib import get_close_matches
+
+    from ingot.targets.profiles import PROFILES
+
+    for target in targets:
+        if target not in PROFILES:
+            close = get_close_matches(target, PROFILES, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]}?" if close else "`ingot targets` lists them"
+            raise CommandLineError(f"error: unknown target `{target}`; {hint}")
+
+
+def _emit(text: str, name: str, options: CompileOptions, emit: Emit) -> bytes:
+    from ingot.compiler.driver.compile import compile_text, emit_text
+    from ingot.tools.progress import progress
+
+    with progress(f"compiling {name}") as step:
+        compiled = compile_text(text, name, options, on_stage=step)
+    if emit == "bundle":
+        from ingot.targets.bundle import write_bundle
+
+        return write_bundle(compiled.bundle)
+    return emit_text(compiled, emit).encode()
+
+
+def main() -> None:
+    """Entry point of `ingot-compile`."""
+    command(prog_name="ingot-compile")
+
+
+if __name__ == "__main__":
+    main()
