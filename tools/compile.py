@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     "--print-after", multiple=True, metavar="PASS", help="Print the IR after this pass (stderr)."
 )
 @click.option("--print-after-all", is_flag=True, help="Print the IR after every pass (stderr).")
-@click.option("--check-msl", is_flag=True, help="Check the MSL with clang for address space errors.")
+@click.option(
+    "--check-msl", is_flag=True, help="Check the MSL with clang for address space errors."
+)
 @debug_option
 def command(
     file: str,

@@ -36,7 +36,7 @@ class Sources:
 
 
 def read_bytes(path: str) -> bytes:
-    """The content of a file, or of standard input for `-`; `CommandLineError` when there is none."""
+    """The content of a file, or of standard input for `-`; raises `CommandLineError`."""
     if path == "-":
         return sys.stdin.buffer.read()
     try:

@@ -14,7 +14,7 @@ from ingot.compiler.driver.diagnostics import Diagnostic
 
 _COMMENT = re.compile(
     r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?"
-    r"(?:@(?P<where>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*?)\}\}(?!\})"
+    r"(?:@(?P<where>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*)\}\}\s*$"
 )
 
 
@@ -41,32 +41,28 @@ class Expectation:
 
 def expectations(text: str, first_line: int = 1) -> list[Expectation]:
     """All expectations in a text whose first line is number `first_line` of its file."""
+    lines = text.split("\n")
     found: list[Expectation] = []
-    previous_designator_line = first_line
-    for number, line in enumerate(text.split("\n"), first_line):
-        if "expected-" not in line:
-            previous_designator_line = number
+    code_line = first_line
+    for number, line in enumerate(lines, first_line):
+        comment = _COMMENT.search(line) if "expected-" in line else None
+        if comment is None or not line.lstrip().startswith("//"):
+            code_line = number
+        if comment is None:
             continue
-        comments = list(_COMMENT.finditer(line))
-        for comment in comments:
-            match comment["where"]:
-                case None:
-                    target = number
-                case "above":
-                    target = previous_designator_line
-                case "below":
-                    target = _next_code_line(text, number, first_line)
-                case "unknown":
-                    target = 0
-                case offset:
-                    target = number + int(offset)
-            found.append(
-                Expectation(
-                    comment["severity"], target, comment["text"], bool(comment["regex"]), number
-                )
-            )
-        if not comments:
-            previous_designator_line = number
+        match comment["where"]:
+            case None:
+                target = number
+            case "above":
+                target = code_line
+            case "below":
+                target = _next_code_line(lines, number, first_line)
+            case "unknown":
+                target = 0
+            case offset:
+                target = number + int(offset)
+        severity, regex = comment["severity"], bool(comment["regex"])
+        found.append(Expectation(severity, target, comment["text"], regex, number))
     return found
 
 
@@ -92,8 +88,7 @@ def mismatches(
     return problems
 
 
-def _next_code_line(text: str, number: int, first_line: int) -> int:
-    lines = text.split("\n")
+def _next_code_line(lines: list[str], number: int, first_line: int) -> int:
     for index in range(number - first_line + 1, len(lines)):
         if "expected-" not in lines[index]:
             return first_line + index

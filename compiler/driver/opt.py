@@ -1,4 +1,4 @@
-"""What `ingot opt` does: read, run a pipeline, print; part by part, checking diagnostics if asked."""
+"""What `ingot opt` does: read, run a pipeline, print, or check the diagnostics; part by part."""
 
 from __future__ import annotations
 
