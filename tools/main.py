@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import click
+
 from ingot.tools.report import version_text
 
 COMMANDS: dict[str, str] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
+
 from ingot.tools.mlir_command import OptCommand
 from ingot.tools.report import Sources, debug_option, fail, read_text, reported, write_output
 

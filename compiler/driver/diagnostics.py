@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ingot.compiler.analysis.diagnostics import Refusal, file_line_col
 from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from ingot.compiler.analysis.diagnostics import Refusal, file_line_col
 
 Severity = Literal["error", "warning", "note"]
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingot.compiler.analysis.diagnostics import Refusal, refuse
 from xdsl.utils.exceptions import VerifyException
+
+from ingot.compiler.analysis.diagnostics import Refusal, refuse
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

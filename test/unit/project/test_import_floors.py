@@ -1,4 +1,4 @@
-"""Imports go down by floors, as docs/architecture.md says; `ingot` has no other way of importing."""
+"""Imports go down by floors, as docs/architecture.md says, and never up."""
 
 from __future__ import annotations
 
