@@ -55,7 +55,7 @@ class Memory(Enum):
 
 
 class Buffer(ABC):
-    """`size` bytes that kernels and the host can reach; 0 is a legal size. Contents start undefined.
+    """`size` bytes, 0 is legal, that kernels and the host can reach; they start undefined.
 
     A buffer stays alive while a command buffer that names it does. `release` gives the memory back
     at once (the caller knows that no submitted work uses it); otherwise the garbage collector does.

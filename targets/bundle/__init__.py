@@ -1,0 +1,1 @@
+"""The bundle: its data model, its writer and its verifying reader."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from math import prod
 
 
 class DType(IntEnum):
@@ -57,6 +58,16 @@ class TensorType:
 
     dtype: DType
     shape: tuple[int, ...]
+
+    @property
+    def is_static(self) -> bool:
+        """Whether every size is known."""
+        return all(size >= 0 for size in self.shape)
+
+    @property
+    def byte_size(self) -> int:
+        """Bytes of storage of a static type: elements are packed, i4 two to a byte."""
+        return (prod(self.shape) * self.dtype.bits + 7) // 8
 
 
 class BufferKind(IntEnum):
@@ -122,7 +133,7 @@ Command = Dispatch | Fill | Copy | Barrier
 
 @dataclass(frozen=True)
 class Binding:
-    """Binding i is SPIR-V set 0 binding i and MSL buffer i, unless the kernel has `argument_buffer`."""
+    """Binding i is SPIR-V set 0 binding i and MSL buffer i, unless `Kernel.argument_buffer`."""
 
     name: str
     dtype: DType
@@ -172,7 +183,7 @@ class Variant:
     kernels: tuple[Kernel, ...]
     bodies: tuple[FunctionBody, ...]
     required_features: tuple[str, ...] = ()
-    """What the device must offer beyond its api: `storage16`, `storage8`, `int64`, `float16`, ..."""
+    """What the device must offer beyond its api: `storage16`, `storage8`, `int64`, ..."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,233 @@
+"""What must hold in every bundle, whoever made it; the writer and the reader both ask.
+
+After this check a runtime may trust every index, range and count of the bundle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ingot.targets.bundle.errors import BundleError
+from ingot.targets.bundle.model import (
+    Access,
+    Barrier,
+    BufferKind,
+    BufferRef,
+    Bundle,
+    Constant,
+    Copy,
+    Dispatch,
+    Fill,
+    Function,
+    FunctionBody,
+    Kernel,
+    TensorType,
+    Variant,
+)
+
+MATH_MODES = ("safe", "fast", "strict")
+_MAX_BYTES = 2**63 - 1
+_MAX_U32 = 2**32 - 1
+_MAX_RANK = 64
+_SPIRV_MAGIC = b"\x03\x02\x23\x07"
+
+
+class _Checker:
+    """Carries the name of the file, to begin each sentence with."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def require(self, condition: bool, what: str) -> None:
+        if not condition:
+            raise BundleError(f"{self.source}: {what}")
+
+    def within(self, value: int, most: int, what: str) -> None:
+        self.require(0 <= value <= most, f"{what} is {value}, not 0 to {most}")
+
+
+def check_bundle(bundle: Bundle, source: str) -> None:
+    """Raise `BundleError`, with a sentence that begins with `source`, when `bundle` is wrong."""
+    check = _Checker(source)
+    names = [function.name for function in bundle.functions]
+    check.require(len(set(names)) == len(names), "two functions have the same name")
+    for function in bundle.functions:
+        _check_function(check, function)
+    for constant in bundle.constants:
+        _check_constant(check, constant)
+    for variant in bundle.variants:
+        _check_variant(check, variant, bundle)
+
+
+def _check_type(check: _Checker, tensor: TensorType, what: str) -> None:
+    check.require(len(tensor.shape) <= _MAX_RANK, f"{what} has {len(tensor.shape)} dimensions")
+    for size in tensor.shape:
+        check.require(-1 <= size <= _MAX_BYTES, f"{what} has a dimension of size {size}")
+    if tensor.is_static:
+        check.within(tensor.byte_size, _MAX_BYTES, f"the size of {what} in bytes")
+
+
+def _check_function(check: _Checker, function: Function) -> None:
+    where = f"function '{function.name}'"
+    check.require(function.name != "", "a function has no name")
+    for kind, types, names in (
+        ("argument", function.arguments, function.argument_names),
+        ("result", function.results, function.result_names),
+    ):
+        check.require(
+            len(names) in (0, len(types)),
+            f"{where} has {len(types)} {kind}s and {len(names)} names for them",
+        )
+        for position, tensor in enumerate(types):
+            _check_type(check, tensor, f"{kind} {position} of {where}")
+
+
+def _check_constant(check: _Checker, constant: Constant) -> None:
+    where = f"constant '{constant.name}'"
+    _check_type(check, constant.type, where)
+    check.require(constant.type.is_static, f"{where} has a size known only at run time")
+    length = memoryview(constant.data).nbytes
+    expected = constant.type.byte_size
+    check.require(length == expected, f"{where} has {length} bytes of data, not {expected}")
+
+
+def _check_variant(check: _Checker, variant: Variant, bundle: Bundle) -> None:
+    where = f"variant '{variant.target}'"
+    check.require(variant.api != "", f"{where} names no api")
+    check.require(
+        variant.math_mode in MATH_MODES, f"{where} has the unknown math mode '{variant.math_mode}'"
+    )
+    for what, value in (("family", variant.family), ("SIMD width", variant.simd_width)):
+        check.within(value, _MAX_U32, f"the {what} of {where}")
+    check.require(len(variant.msl_version) == 2, f"{where} has no MSL version")
+    for value in variant.msl_version:
+        check.within(value, _MAX_U32, f"the MSL version of {where}")
+    for kernel in variant.kernels:
+        _check_kernel(check, kernel)
+    check.require(
+        len(variant.bodies) == len(bundle.functions),
+        f"{where} has {len(variant.bodies)} bodies for {len(bundle.functions)} functions",
+    )
+    sizes = [constant.type.byte_size for constant in bundle.constants]
+    for function, body in zip(bundle.functions, variant.bodies, strict=True):
+        _BodyChecker(check, function, body, sizes).check(variant.kernels)
+
+
+def _check_kernel(check: _Checker, kernel: Kernel) -> None:
+    where = f"kernel '{kernel.name}'"
+    check.require(kernel.name != "", "a kernel has no name")
+    check.require(len(kernel.threadgroup_size) == 3, f"{where} has no threadgroup size")
+    for size in kernel.threadgroup_size:
+        check.require(1 <= size <= _MAX_U32, f"{where} has a threadgroup dimension of {size}")
+    check.within(kernel.push_constant_size, _MAX_U32, f"the push constant size of {where}")
+    check.within(kernel.threadgroup_memory, _MAX_BYTES, f"the threadgroup memory of {where}")
+    if kernel.spirv:
+        check.require(
+            len(kernel.spirv) % 4 == 0 and len(kernel.spirv) >= 20, f"{where} has cut-off SPIR-V"
+        )
+        check.require(kernel.spirv.startswith(_SPIRV_MAGIC), f"{where} has SPIR-V without its mark")
+
+
+class _BodyChecker:
+    """Checks the command list of one function."""
+
+    def __init__(
+        self, check: _Checker, function: Function, body: FunctionBody, constants: Sequence[int]
+    ) -> None:
+        self._check = check
+        self._where = f"function '{function.name}'"
+        self._body = body
+        self._sizes: dict[BufferKind, Sequence[int | None]] = {
+            BufferKind.ARGUMENT: _sizes(function.arguments),
+            BufferKind.RESULT: _sizes(function.results),
+            BufferKind.CONSTANT: constants,
+            BufferKind.TRANSIENT: (body.transient_size,),
+        }
+
+    def check(self, kernels: Sequence[Kernel]) -> None:
+        for what, size in (
+            ("transient size", self._body.transient_size),
+            ("transient lower bound", self._body.transient_lower_bound),
+        ):
+            self._check.within(size, _MAX_BYTES, f"the {what} of {self._where}")
+        for position, command in enumerate(self._body.commands):
+            where = f"command {position} of {self._where}"
+            match command:
+                case Dispatch():
+                    self._check_dispatch(command, kernels, where)
+                case Fill():
+                    self._check_ref(command.target, f"the target of {where}", written=True)
+                    self._check.require(
+                        len(command.pattern) in (1, 2, 4),
+                        f"{where} fills with a pattern of {len(command.pattern)} bytes",
+                    )
+                case Copy():
+                    self._check_copy(command, where)
+                case Barrier():
+                    pass
+
+    def _check_dispatch(self, command: Dispatch, kernels: Sequence[Kernel], where: str) -> None:
+        require = self._check.require
+        require(
+            0 <= command.kernel < len(kernels),
+            f"{where} runs kernel {command.kernel}, but there are {len(kernels)}",
+        )
+        kernel = kernels[command.kernel]
+        require(len(command.groups) == 3, f"{where} has no grid")
+        for count in command.groups:
+            self._check.within(count, _MAX_U32, f"the grid of {where}")
+        require(
+            len(command.bindings) == len(kernel.bindings),
+            f"{where} binds {len(command.bindings)} buffers, but kernel '{kernel.name}' has "
+            f"{len(kernel.bindings)}",
+        )
+        require(
+            len(command.push_constants) == kernel.push_constant_size,
+            f"{where} gives {len(command.push_constants)} bytes of push constants, but kernel "
+            f"'{kernel.name}' takes {kernel.push_constant_size}",
+        )
+        for position, (ref, binding) in enumerate(
+            zip(command.bindings, kernel.bindings, strict=True)
+        ):
+            written = binding.access is not Access.READ
+            self._check_ref(ref, f"binding {position} of {where}", written)
+
+    def _check_copy(self, command: Copy, where: str) -> None:
+        source, target = command.source, command.target
+        self._check_ref(source, f"the source of {where}", written=False)
+        self._check_ref(target, f"the target of {where}", written=True)
+        self._check.require(
+            source.length == target.length,
+            f"{where} copies {source.length} bytes to {target.length} bytes",
+        )
+        self._check.require(not _overlap(source, target), f"{where} copies onto itself")
+
+    def _check_ref(self, ref: BufferRef, what: str, written: bool) -> None:
+        require = self._check.require
+        sizes = self._sizes[ref.kind]
+        kind = ref.kind.name.lower()
+        require(0 <= ref.index < len(sizes), f"{what} is {kind} {ref.index} of {len(sizes)}")
+        size = sizes[ref.index]
+        if size is None:
+            raise BundleError(
+                f"{self._check.source}: {what} is {kind} {ref.index}, whose size is known only at "
+                "run time"
+            )
+        require(
+            ref.offset >= 0 and ref.length >= 0 and ref.offset + ref.length <= size,
+            f"{what} is bytes {ref.offset} to {ref.offset + ref.length} of {kind} {ref.index}, "
+            f"which has {size}",
+        )
+        require(
+            not written or ref.kind in (BufferKind.RESULT, BufferKind.TRANSIENT),
+            f"{what} writes to {kind} {ref.index}",
+        )
+
+
+def _sizes(types: Iterable[TensorType]) -> tuple[int | None, ...]:
+    return tuple(tensor.byte_size if tensor.is_static else None for tensor in types)
+
+
+def _overlap(a: BufferRef, b: BufferRef) -> bool:
+    same = a.kind == b.kind and a.index == b.index
+    return same and a.offset < b.offset + b.length and b.offset < a.offset + a.length
