@@ -1,0 +1,451 @@
+"""xDSL's `tensor` with the ops that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    TensorType,
+    UnitAttr,
+    UnrankedTensorType,
+    i64,
+)
+from xdsl.dialects.utils import (
+    DynamicIndexList,
+    get_dynamic_index_list,
+    parse_dynamic_index_list_without_types,
+    print_dynamic_index_list,
+    split_dynamic_index_list,
+    verify_dynamic_index_list,
+)
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    base,
+    irdl_op_definition,
+    lazy_traits_def,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from ingot.compiler.dialects.scf import InParallelOp
+
+AnyTensor = base(TensorType[Attribute]) | base(UnrankedTensorType[Attribute])
+
+
+@irdl_op_definition
+class ParallelInsertSliceOp(IRDLOperation):
+    """Insert one iteration's slice into a shared output of the enclosing `scf.forall`."""
+
+    name = "tensor.parallel_insert_slice"
+
+    source = operand_def(TensorType)
+    dest = operand_def(TensorType)
+    offsets = var_operand_def(IndexType)
+    sizes = var_operand_def(IndexType)
+    strides = var_operand_def(IndexType)
+    static_offsets = prop_def(DenseArrayBase.constr(i64))
+    static_sizes = prop_def(DenseArrayBase.constr(i64))
+    static_strides = prop_def(DenseArrayBase.constr(i64))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = lazy_traits_def(lambda: (HasParent(InParallelOp),))
+
+    assembly_format = (
+        "$source `into` $dest ``"
+        "custom<DynamicIndexList>($offsets, $static_offsets)"
+        "custom<DynamicIndexList>($sizes, $static_sizes)"
+        "custom<DynamicIndexList>($strides, $static_strides)"
+        "attr-dict `:` type($source) `into` type($dest)"
+    )
+
+    custom_directives = (DynamicIndexList,)
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        dest: SSAValue | Operation,
+        offsets: Sequence[SSAValue | int],
+        sizes: Sequence[SSAValue | int],
+        strides: Sequence[SSAValue | int],
+    ):
+        lists = [
+            split_dynamic_index_list(list(values), DYNAMIC_INDEX)
+            for values in (offsets, sizes, strides)
+        ]
+        static = [DenseArrayBase.from_list(i64, values) for values, _ in lists]
+        super().__init__(
+            operands=[source, dest, *(dynamic for _, dynamic in lists)],
+            properties={
+                "static_offsets": static[0],
+                "static_sizes": static[1],
+                "static_strides": static[2],
+            },
+        )
+
+    @property
+    def mixed_offsets(self) -> list[SSAValue | int]:
+        """The offset in each dimension of the destination."""
+        values: Sequence[int] = self.static_offsets.get_values()
+        return get_dynamic_index_list(values, self.offsets, DYNAMIC_INDEX)
+
+    @property
+    def mixed_sizes(self) -> list[SSAValue | int]:
+        """The size in each dimension of the destination."""
+        values: Sequence[int] = self.static_sizes.get_values()
+        return get_dynamic_index_list(values, self.sizes, DYNAMIC_INDEX)
+
+    @property
+    def mixed_strides(self) -> list[SSAValue | int]:
+        """The stride in each dimension of the destination."""
+        values: Sequence[int] = self.static_strides.get_values()
+        return get_dynamic_index_list(values, self.strides, DYNAMIC_INDEX)
+
+    def verify_(self) -> None:
+        for what, static, dynamic in (
+            ("offset", self.static_offsets, self.offsets),
+            ("size", self.static_sizes, self.sizes),
+            ("stride", self.static_strides, self.strides),
+        ):
+            values: Sequence[int] = static.get_values()
+            verify_dynamic_index_list(values, dynamic, DYNAMIC_INDEX, f" in the {what} arguments")
+
+
+@irdl_op_definition
+class GenerateOp(IRDLOperation):
+    """A tensor whose element at each index is what the body yields for it."""
+
+    name = "tensor.generate"
+
+    dynamic_extents = var_operand_def(IndexType)
+    body = region_def("single_block")
+    result = result_def(TensorType)
+
+    traits = traits_def(RecursiveMemoryEffect(), SingleBlockImplicitTerminator(tensor.YieldOp))
+
+    assembly_format = "$dynamic_extents $body attr-dict `:` type($result)"
+
+    def __init__(self, dynamic_extents: Sequence[SSAValue], body: Region, result_type: Attribute):
+        super().__init__(operands=[dynamic_extents], regions=[body], result_types=[result_type])
+
+
+@irdl_op_definition
+class RankOp(IRDLOperation):
+    """The number of dimensions of a tensor."""
+
+    name = "tensor.rank"
+
+    tensor = operand_def(AnyTensor)
+    result = result_def(IndexType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$tensor attr-dict `:` type($tensor)"
+
+
+@irdl_op_definition
+class BitcastOp(IRDLOperation):
+    """The same bits read as another element type of the same width."""
+
+    name = "tensor.bitcast"
+
+    source = operand_def(AnyTensor)
+    dest = result_def(AnyTensor)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+
+    def __init__(self, source: SSAValue | Operation, dest: Attribute):
+        super().__init__(operands=[source], result_types=[dest])
+
+
+@irdl_op_definition
+class GatherOp(IRDLOperation):
+    """Slices of `source` at the coordinates in `indices` (last dimension: one for each of `gather_dims`)."""
+
+    name = "tensor.gather"
+
+    source = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    gather_dims = prop_def(DenseArrayBase.constr(i64))
+    unique = opt_prop_def(UnitAttr)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        source = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            indices = parser.parse_unresolved_operand()
+        dims = _parse_dims(parser, "gather_dims")
+        unique = UnitAttr() if parser.parse_optional_keyword("unique") else None
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_function_type()
+        operands = parser.resolve_operands([source, indices], type.inputs.data, parser.pos)
+        return cls.build(
+            operands=operands,
+            result_types=[type.outputs.data[0]],
+            properties={"gather_dims": dims, "unique": unique},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        with printer.in_square_brackets():
+            printer.print_ssa_value(self.indices)
+        _print_dims(printer, "gather_dims", self.gather_dims)
+        if self.unique is not None:
+            printer.print_string(" unique")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+
+
+@irdl_op_definition
+class ScatterOp(IRDLOperation):
+    """A copy of `dest` with slices of `source` written at the coordinates in `indices`."""
+
+    name = "tensor.scatter"
+
+    source = operand_def(TensorType)
+    dest = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    scatter_dims = prop_def(DenseArrayBase.constr(i64))
+    unique = opt_prop_def(UnitAttr)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        source = parser.parse_unresolved_operand()
+        parser.parse_keyword("into")
+        dest = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            indices = parser.parse_unresolved_operand()
+        dims = _parse_dims(parser, "scatter_dims")
+        unique = UnitAttr() if parser.parse_optional_keyword("unique") else None
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_function_type()
+        operands = parser.resolve_operands([source, dest, indices], type.inputs.data, parser.pos)
+        return cls.build(
+            operands=operands,
+            result_types=[type.outputs.data[0]],
+            properties={"scatter_dims": dims, "unique": unique},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_string(" into ")
+        printer.print_ssa_value(self.dest)
+        with printer.in_square_brackets():
+            printer.print_ssa_value(self.indices)
+        _print_dims(printer, "scatter_dims", self.scatter_dims)
+        if self.unique is not None:
+            printer.print_string(" unique")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+
+
+def _parse_dims(parser: Parser, keyword: str) -> DenseArrayBase:
+    parser.parse_keyword(keyword)
+    with parser.in_parens():
+        dims = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, parser.parse_integer)
+    return DenseArrayBase.from_list(i64, dims)
+
+
+def _print_dims(printer: Printer, keyword: str, dims: DenseArrayBase) -> None:
+    printer.print_string(f" {keyword}([{', '.join(str(dim) for dim in dims.get_values())}])")
+
+
+class _PackLike(IRDLOperation):
+    """Operands, properties and syntax that pack and unpack share, in `tensor` and in `linalg`."""
+
+    source = operand_def(TensorType)
+    dest = operand_def(TensorType)
+    inner_tiles = var_operand_def(IndexType)
+    outer_dims_perm = opt_prop_def(DenseArrayBase.constr(i64))
+    inner_dims_pos = prop_def(DenseArrayBase.constr(i64))
+    static_inner_tiles = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure())
+
+    @property
+    def mixed_tiles(self) -> list[SSAValue | int]:
+        """The tile size of each dimension in `inner_dims_pos`."""
+        values: Sequence[int] = self.static_inner_tiles.get_values()
+        return get_dynamic_index_list(values, self.inner_tiles, DYNAMIC_INDEX)
+
+    @staticmethod
+    def parse_tiling(parser: Parser) -> tuple[dict[str, Attribute], list[UnresolvedOperand]]:
+        properties: dict[str, Attribute] = {}
+        for name in ("outer_dims_perm", "inner_dims_pos"):
+            if parser.parse_optional_keyword(name):
+                parser.parse_punctuation("=")
+                dims = parser.parse_comma_separated_list(
+                    Parser.Delimiter.SQUARE, parser.parse_integer
+                )
+                properties[name] = DenseArrayBase.from_list(i64, dims)
+        parser.parse_keyword("inner_tiles")
+        parser.parse_punctuation("=")
+        dynamic, static = parse_dynamic_index_list_without_types(
+            parser, dynamic_index=DYNAMIC_INDEX
+        )
+        properties["static_inner_tiles"] = DenseArrayBase.from_list(i64, static)
+        return properties, list(dynamic)
+
+    def print_tiling(self, printer: Printer) -> None:
+        for name in ("outer_dims_perm", "inner_dims_pos"):
+            dims = self.properties.get(name)
+            if isinstance(dims, DenseArrayBase) and (dims.get_values() or name == "inner_dims_pos"):
+                printer.print_string(f" {name} = [{', '.join(str(d) for d in dims.get_values())}]")
+        printer.print_string(" inner_tiles = ")
+        values: Sequence[int] = self.static_inner_tiles.get_values()
+        print_dynamic_index_list(printer, DYNAMIC_INDEX, self.inner_tiles, values)
+        printer.print_string(" into ")
+        printer.print_ssa_value(self.dest)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.dest.type)
+
+    def verify_(self) -> None:
+        if len(self.inner_dims_pos) != len(self.static_inner_tiles):
+            raise VerifyException("expected one inner tile for each of inner_dims_pos")
+
+
+class PackLike(_PackLike):
+    """`pack`: `source` cut into tiles that become the last dimensions of `dest`."""
+
+    padding_value = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        source = parser.parse_unresolved_operand()
+        padding: SSAValue | None = None
+        if parser.parse_optional_keyword("padding_value"):
+            with parser.in_parens():
+                value = parser.parse_unresolved_operand()
+                parser.parse_punctuation(":")
+                padding = parser.resolve_operand(value, parser.parse_type())
+        properties, tiles = cls.parse_tiling(parser)
+        parser.parse_keyword("into")
+        dest = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source_type = parser.parse_type()
+        parser.parse_punctuation("->")
+        dest_type = parser.parse_type()
+        return cls.build(
+            operands=[
+                parser.resolve_operand(source, source_type),
+                parser.resolve_operand(dest, dest_type),
+                [parser.resolve_operand(tile, IndexType()) for tile in tiles],
+                padding,
+            ],
+            result_types=[dest_type],
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        if self.padding_value is not None:
+            printer.print_string(" padding_value(")
+            printer.print_ssa_value(self.padding_value)
+            printer.print_string(" : ")
+            printer.print_attribute(self.padding_value.type)
+            printer.print_string(")")
+        self.print_tiling(printer)
+
+
+class UnpackLike(_PackLike):
+    """`unpack`: the inverse of `pack`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        source = parser.parse_unresolved_operand()
+        properties, tiles = cls.parse_tiling(parser)
+        parser.parse_keyword("into")
+        dest = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source_type = parser.parse_type()
+        parser.parse_punctuation("->")
+        dest_type = parser.parse_type()
+        return cls.build(
+            operands=[
+                parser.resolve_operand(source, source_type),
+                parser.resolve_operand(dest, dest_type),
+                [parser.resolve_operand(tile, IndexType()) for tile in tiles],
+            ],
+            result_types=[dest_type],
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        self.print_tiling(printer)
+
+
+@irdl_op_definition
+class PackOp(PackLike):
+    """`tensor.pack` (LLVM 19; `linalg.pack` since LLVM 20)."""
+
+    name = "tensor.pack"
+
+
+@irdl_op_definition
+class UnPackOp(UnpackLike):
+    """`tensor.unpack` (LLVM 19; `linalg.unpack` since LLVM 20)."""
+
+    name = "tensor.unpack"
+
+
+Tensor = Dialect(
+    "tensor",
+    [
+        *tensor.Tensor.operations,
+        ParallelInsertSliceOp,
+        GenerateOp,
+        RankOp,
+        BitcastOp,
+        GatherOp,
+        ScatterOp,
+        PackOp,
+        UnPackOp,
+    ],
+    [*tensor.Tensor.attributes],
+)

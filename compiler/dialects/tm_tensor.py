@@ -1,0 +1,199 @@
+"""`tm_tensor`: what torch-mlir prints for the ops that linalg cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i64,
+)
+from xdsl.dialects.utils import AbstractYieldOperation
+from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+
+from ingot.compiler.dialects.linalg.core import (
+    parse_operand_list,
+    parse_result_types,
+    print_operand_list,
+    print_result_types,
+)
+
+
+@irdl_op_definition
+class YieldOp(AbstractYieldOperation[Attribute]):
+    """The value that a body computes."""
+
+    name = "tm_tensor.yield"
+
+    traits = traits_def(IsTerminator(), Pure())
+
+
+class TMTensorOp(IRDLOperation):
+    """`name {attributes} word(value)... ins(...) outs(...) {body} -> types`.
+
+    `WORDS` are the properties printed as `word(value)`, in the order of printing.
+    """
+
+    inputs = var_operand_def()
+    outputs = var_operand_def(TensorType)
+    res = var_result_def(TensorType)
+    body = region_def()
+
+    WORDS: ClassVar[tuple[str, ...]] = ()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        body: Region,
+        properties: dict[str, Attribute] | None = None,
+        attributes: dict[str, Attribute] | None = None,
+    ):
+        """Results have the types of the outputs."""
+        super().__init__(
+            operands=[inputs, outputs],
+            result_types=[[value.type for value in outputs]],
+            properties=dict(properties or {}),
+            attributes=dict(attributes or {}),
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        attributes = parser.parse_optional_attr_dict()
+        properties: dict[str, Attribute] = {}
+        while (word := parser.parse_optional_identifier()) not in (None, "ins", "outs"):
+            if word not in cls.WORDS:
+                parser.raise_error(f"unexpected '{word}' in {cls.name}")
+            with parser.in_parens():
+                if (flag := parser.parse_optional_boolean()) is not None:
+                    properties[word] = BoolAttr.from_bool(flag)
+                else:
+                    properties[word] = IntegerAttr(parser.parse_integer(), i64)
+        inputs: Sequence[SSAValue] = ()
+        if word == "ins":
+            inputs = _parse_list(parser)
+            outputs = parse_operand_list(parser, "outs")
+        else:
+            outputs = _parse_list(parser)
+        region = parser.parse_optional_region()
+        parse_result_types(parser)
+        for name in cls.get_irdl_definition().properties:
+            if name in attributes:
+                properties[name] = attributes.pop(name)
+        return cls(
+            inputs, outputs, Region(Block()) if region is None else region, properties, attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        rest = {
+            name: attr
+            for name, attr in {**self.attributes, **self.properties}.items()
+            if name not in (*self.WORDS, "operandSegmentSizes")
+        }
+        printer.print_op_attributes(rest)
+        for word in self.WORDS:
+            attr = self.properties.get(word)
+            if isinstance(attr, IntegerAttr):
+                is_flag = attr.type == IntegerType(1)
+                text = ("true" if attr.value.data else "false") if is_flag else str(attr.value.data)
+                printer.print_string(f" {word}({text})")
+        print_operand_list(printer, "ins", self.inputs)
+        print_operand_list(printer, "outs", self.outputs)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+        print_result_types(printer, self.res.types)
+
+
+def _parse_list(parser: Parser) -> Sequence[SSAValue]:
+    """The rest of an operand list whose keyword has been read."""
+    position = parser.pos
+    with parser.in_parens():
+        operands = parser.parse_comma_separated_list(
+            Parser.Delimiter.NONE, parser.parse_unresolved_operand
+        )
+        parser.parse_punctuation(":")
+        types = parser.parse_comma_separated_list(Parser.Delimiter.NONE, parser.parse_type)
+    return parser.resolve_operands(operands, types, position)
+
+
+@irdl_op_definition
+class ScanOp(TMTensorOp):
+    """Running combination of `inputs[0]` along a dimension; the body takes accumulator and element.
+
+    Inclusive: element 0 of the result is that of the input, whatever the accumulator holds.
+    Exclusive: element 0 is the accumulator. The second result is the value of the last body run.
+    """
+
+    name = "tm_tensor.scan"
+
+    dimension = opt_prop_def(IntegerAttr)
+    inclusive = opt_prop_def(BoolAttr)
+
+    WORDS: ClassVar[tuple[str, ...]] = ("dimension", "inclusive")
+
+
+@irdl_op_definition
+class SortOp(TMTensorOp):
+    """Sort the outputs together along a dimension by the body, which compares two of each."""
+
+    name = "tm_tensor.sort"
+
+    dimension = opt_prop_def(IntegerAttr)
+
+    WORDS: ClassVar[tuple[str, ...]] = ("dimension",)
+
+
+@irdl_op_definition
+class TopkOp(TMTensorOp):
+    """The first k values and indices along a dimension by the order that the body gives."""
+
+    name = "tm_tensor.topk"
+
+    dimension = opt_prop_def(IntegerAttr)
+
+    WORDS: ClassVar[tuple[str, ...]] = ("dimension",)
+
+
+@irdl_op_definition
+class ScatterOp(TMTensorOp):
+    """Combine updates into the output at the coordinates that the indices give."""
+
+    name = "tm_tensor.scatter"
+
+    dimension_map = opt_prop_def(DenseArrayBase)
+    unique_indices = opt_prop_def(BoolAttr)
+
+    WORDS: ClassVar[tuple[str, ...]] = ("unique_indices",)
+
+
+@irdl_op_definition
+class AttentionOp(TMTensorOp):
+    """softmax(q k^T / sqrt(d)) v over a batch, with an optional mask as the fourth input."""
+
+    name = "tm_tensor.attention"
+
+
+TMTensor = Dialect("tm_tensor", [ScanOp, SortOp, TopkOp, ScatterOp, AttentionOp, YieldOp], [])
