@@ -1,0 +1,161 @@
+"""The structured ops of a host function as the graph that `fusion.form_groups` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ingot.compiler.analysis.affine_maps import permutation_of, plain_dims
+from ingot.compiler.analysis.fusion import Node, Read, Role
+from ingot.compiler.analysis.structured import (
+    captured_tensors,
+    indexing_maps,
+    is_parallel,
+    loop_extents,
+    match_combiner,
+    match_contraction,
+)
+from ingot.compiler.dialects.ingot import ScanOp
+from ingot.compiler.dialects.linalg import FillOp, GenericOp
+
+LONG_REDUCTION = 16
+"""Elements from which a reduction over trailing dimensions is worth the threads of a threadgroup."""
+
+
+@dataclass
+class DispatchGraph:
+    """Nodes with the ops they stand for, in program order; values are numbered."""
+
+    ops: list[Operation] = field(default_factory=list[Operation])
+    nodes: list[Node] = field(default_factory=list[Node])
+    escapes: set[int] = field(default_factory=set[int])
+    numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def number(self, value: SSAValue) -> int:
+        """The number of a value."""
+        return self.numbers.setdefault(value, len(self.numbers))
+
+
+def build_graph(block: Block) -> DispatchGraph:
+    """The graph of the structured ops and scans of `block`."""
+    graph = DispatchGraph()
+    for op in block.ops:
+        match op:
+            case GenericOp():
+                node = _generic_node(op, graph)
+            case ScanOp():
+                reads = tuple(r for v in op.operands for r in _reads(v, None, graph))
+                results = tuple(graph.number(r) for r in op.results)
+                node = Node(Role.SCAN, (), (), results, tuple(() for _ in results), reads)
+            case _:
+                continue
+        graph.ops.append(op)
+        graph.nodes.append(node)
+    members = set(graph.ops)
+    for op in graph.ops:
+        for result in op.results:
+            if any(_top_level(use.operation, block) not in members for use in result.uses):
+                graph.escapes.add(graph.number(result))
+    return graph
+
+
+def _top_level(op: Operation, block: Block) -> Operation:
+    """The op of `block` that is, or contains, `op`."""
+    while op.parent_block() is not block:
+        parent = op.parent_op()
+        assert parent is not None
+        op = parent
+    return op
+
+
+def is_local(value: SSAValue) -> bool:
+    """Whether a kernel makes the value itself instead of reading it from a buffer."""
+    return isinstance(value.owner, tensor.EmptyOp | FillOp) or (
+        isinstance(value.owner, arith.ConstantOp) and not isinstance(value.type, TensorType)
+    )
+
+
+def _reads(
+    value: SSAValue, loops: tuple[int | None, ...] | None, graph: DispatchGraph
+) -> Iterator[Read]:
+    """How a node depends on `value`, which it indexes by `loops` (None: in a way of its own)."""
+    if is_local(value):
+        return
+    if isinstance(value.owner, GenericOp | ScanOp) or isinstance(value, BlockArgument):
+        yield Read(graph.number(value), loops or (), direct=loops is not None)
+        return
+    # A reshape or another host op: a buffer of its own, behind which the producers are hidden.
+    yield Read(graph.number(value), (), direct=False)
+    for operand in value.owner.operands:
+        if isinstance(operand.type, TensorType):
+            yield from _reads(operand, None, graph)
+
+
+def _generic_node(op: GenericOp, graph: DispatchGraph) -> Node:
+    maps = indexing_maps(op)
+    inputs = len(op.inputs)
+    reads: list[Read] = []
+    for i, (operand, map_) in enumerate(zip(op.operands, maps, strict=True)):
+        if i < inputs or op.body.block.args[i].uses:
+            reads.extend(_reads(operand, plain_dims(map_), graph))
+    for captured in captured_tensors(op):
+        reads.extend(_reads(captured, None, graph))
+    writes = tuple(permutation_of(m) or () for m in maps[inputs:])
+    return Node(
+        role_of(op),
+        loop_extents(op),
+        tuple(is_parallel(op)),
+        tuple(graph.number(r) for r in op.results),
+        writes,
+        tuple(reads),
+    )
+
+
+def role_of(op: GenericOp) -> Role:
+    """What the op is to a group."""
+    parallel = is_parallel(op)
+    if all(parallel):
+        return Role.ELEMENTWISE
+    if is_contraction(op):
+        return Role.CONTRACTION
+    reduced = [i for i, p in enumerate(parallel) if not p]
+    extents = loop_extents(op)
+    long = prod(extents[i] for i in reduced) >= LONG_REDUCTION
+    trailing = any(
+        list(plain_dims(m))[-len(reduced) :] == reduced and len(m.results) >= len(reduced)
+        for m in indexing_maps(op)[: len(op.inputs)]
+    )
+    return Role.ROW_REDUCTION if long and trailing else Role.REDUCTION
+
+
+def is_contraction(op: GenericOp) -> bool:
+    """Whether the op is a matrix product with two free sides, or a convolution.
+
+    A product of a matrix and a vector is a reduction of rows instead: nothing is used twice.
+    """
+    contraction = match_contraction(op)
+    if contraction is not None:
+        return bool(contraction.m and contraction.n)
+    combiner = match_combiner(op)
+    if combiner is None or combiner.name != "add":
+        return False
+    product = combiner.contribution.owner
+    if not isinstance(product, arith.MulfOp | arith.MuliOp):
+        return False
+    read = {_argument_under_casts(v) for v in product.operands}
+    windows = any(not m.is_projected_permutation() for m in indexing_maps(op)[: len(op.inputs)])
+    return windows and None not in read and len(read) == 2
+
+
+def _argument_under_casts(value: SSAValue) -> int | None:
+    """The body argument that a value is, up to conversions."""
+    while not isinstance(value, BlockArgument):
+        if len(value.owner.operands) != 1:
+            return None
+        value = value.owner.operands[0]
+    return value.index

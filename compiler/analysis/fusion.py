@@ -1,0 +1,327 @@
+"""Which structured ops run in one kernel: a pure function from a small graph to groups.
+
+Two kinds of groups exist (docs/architecture.md, L2). In a *pointwise* group every op has the same
+parallel loops, and its other loops are reductions. In a *row* group the ops share leading parallel
+"row" loops, and each op then walks over the inside of a row: elementwise, or reducing it whole.
+
+Groups grow along edges, in program order, and never recompute anything: an op belongs to one group,
+and a value that two groups need is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+from typing import Literal
+
+GroupKind = Literal["pointwise", "row", "scan"]
+
+
+class Role(Enum):
+    """What an op is to a group."""
+
+    ELEMENTWISE = "elementwise"
+    """All loops are parallel."""
+    REDUCTION = "reduction"
+    """Some loops are reductions: over few elements, or over leading dimensions."""
+    ROW_REDUCTION = "row_reduction"
+    """A long reduction over trailing dimensions: a threadgroup shares a row."""
+    CONTRACTION = "contraction"
+    """A matrix product or a convolution: the root of its group."""
+    SCAN = "scan"
+    """Runs alone."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A node reads a value of another node.
+
+    `loops` has, for each dimension of the value, the reader's loop that indexes it; None where the
+    index is anything else (a constant, a sum, computed). `direct` is false when the reader sees the
+    value through a reshape or by computed indices, so that both must not share a kernel.
+    """
+
+    value: int
+    loops: tuple[int | None, ...] = ()
+    direct: bool = True
+
+
+@dataclass(frozen=True)
+class Node:
+    """One structured op. Values are numbered over the whole graph, those from outside included."""
+
+    role: Role
+    extents: tuple[int, ...]
+    parallel: tuple[bool, ...]
+    results: tuple[int, ...]
+    writes: tuple[tuple[int, ...], ...]
+    """For each result and each of its dimensions the parallel loop that indexes it."""
+    reads: tuple[Read, ...]
+
+    @property
+    def parallel_loops(self) -> tuple[int, ...]:
+        """Positions of the parallel loops."""
+        return tuple(i for i, p in enumerate(self.parallel) if p)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a group may need at most."""
+
+    max_operands: int = 24
+    """Buffers of one kernel: inputs and results."""
+    max_row_elements: int = 16384
+    """Elements inside a row when there are fewer rows than `min_rows`."""
+    min_rows: int = 32
+
+
+@dataclass(frozen=True)
+class Group:
+    """Nodes of one kernel, in program order."""
+
+    nodes: tuple[int, ...]
+    kind: GroupKind
+    shared: dict[int, tuple[int, ...]]
+    """For each node its loops that are the shared loops, in the order common to the group."""
+
+
+@dataclass
+class _Growing:
+    nodes: list[int]
+    kind: GroupKind
+    shared: dict[int, tuple[int, ...]]
+    extents: tuple[int, ...]
+
+
+@dataclass
+class _Grouping:
+    nodes: Sequence[Node]
+    escapes: frozenset[int]
+    limits: Limits
+    groups: list[_Growing] = field(default_factory=list["_Growing"])
+    of_node: list[_Growing] = field(default_factory=list["_Growing"])
+    producer: dict[int, int] = field(default_factory=dict[int, int])
+    users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+
+    def __post_init__(self) -> None:
+        for i, node in enumerate(self.nodes):
+            loops = node.parallel_loops
+            kind: GroupKind = "pointwise"
+            if node.role is Role.ROW_REDUCTION:
+                kind = "row"
+            elif node.role is Role.SCAN:
+                kind = "scan"
+            self.of_node.append(
+                _Growing([i], kind, {i: loops}, tuple(node.extents[j] for j in loops))
+            )
+            for value in node.results:
+                self.producer[value] = i
+            for read in node.reads:
+                self.users.setdefault(read.value, set()).add(i)
+
+    def merge_all(self) -> None:
+        for i, node in enumerate(self.nodes):
+            # The nearest producers first: what was computed last is most likely in the same row.
+            for read in sorted(node.reads, key=lambda r: -self.producer.get(r.value, -1)):
+                source = self.producer.get(read.value)
+                if source is not None and read.direct:
+                    self.try_merge(self.of_node[source], self.of_node[i])
+
+    def try_merge(self, first: _Growing, second: _Growing) -> None:
+        if first is second or "scan" in (first.kind, second.kind):
+            return
+        reads = self._reads_between(first, second)
+        if reads is None:
+            return
+        merged = (
+            self._merge_rows(first, second, reads)
+            if "row" in (first.kind, second.kind)
+            else self._merge_pointwise(first, second, reads)
+        )
+        if merged is None or not self._fits(merged) or self._would_cycle(first, second):
+            return
+        for i in merged.nodes:
+            self.of_node[i] = merged
+
+    def _reads_between(
+        self, first: _Growing, second: _Growing
+    ) -> list[tuple[int, Read, int]] | None:
+        """(reader, read, producer) from `first` to `second`; None when they must stay apart."""
+        found: list[tuple[int, Read, int]] = []
+        inside = set(first.nodes)
+        for i in second.nodes:
+            for read in self.nodes[i].reads:
+                source = self.producer.get(read.value)
+                if source in inside:
+                    if not read.direct:
+                        return None
+                    found.append((i, read, source))
+        back = set(second.nodes)
+        if any(
+            self.producer.get(r.value) in back for i in first.nodes for r in self.nodes[i].reads
+        ):
+            return None
+        return found
+
+    def _write(self, value: int, producer: int) -> tuple[int, ...]:
+        node = self.nodes[producer]
+        return node.writes[node.results.index(value)]
+
+    def _roots(self, group: _Growing) -> int:
+        return sum(self.nodes[i].role is not Role.ELEMENTWISE for i in group.nodes)
+
+    def _merge_pointwise(
+        self, first: _Growing, second: _Growing, reads: list[tuple[int, Read, int]]
+    ) -> _Growing | None:
+        """One parallel loop nest for both, when every value crosses element by element."""
+        if self._roots(first) + self._roots(second) > 1:
+            return None
+        to_first: dict[int, int] = {}
+        for reader, read, producer in reads:
+            for written, loop in zip(self._write(read.value, producer), read.loops, strict=True):
+                a = _index(first.shared[producer], written)
+                b = None if loop is None else _index(second.shared[reader], loop)
+                if a is None or b is None or to_first.setdefault(b, a) != a:
+                    return None
+                if first.extents[a] != second.extents[b]:
+                    return None
+        count = len(first.extents)
+        if len(second.extents) != count or len(set(to_first.values())) != count:
+            return None
+        return self._joined(first, second, to_first, "pointwise")
+
+    def _merge_rows(
+        self, first: _Growing, second: _Growing, reads: list[tuple[int, Read, int]]
+    ) -> _Growing | None:
+        """One set of rows for both. A group that is not of rows yet takes the other's rows."""
+        for group in (first, second):
+            if group.kind == "pointwise" and self._roots(group):
+                return None
+        to_first: dict[int, int] = {}
+        for reader, read, producer in reads:
+            for written, loop in zip(self._write(read.value, producer), read.loops, strict=True):
+                if loop is None:
+                    return None
+                a = _index(first.shared[producer], written)
+                b = _index(second.shared[reader], loop)
+                a_is_row = a is not None and first.kind == "row"
+                b_is_row = b is not None and second.kind == "row"
+                if not a_is_row and not b_is_row:
+                    continue
+                if a is None or b is None or first.extents[a] != second.extents[b]:
+                    return None
+                if to_first.setdefault(b, a) != a:
+                    return None
+        rows = first.extents if first.kind == "row" else second.extents
+        if len(to_first) != len(rows) or len(set(to_first.values())) != len(rows):
+            return None
+        merged = self._joined(first, second, to_first, "row")
+        if not all(self._keeps_rows(i, merged) for i in merged.nodes):
+            return None
+        if prod(merged.extents) < self.limits.min_rows and any(
+            prod(self._inner_extents(i, merged)) > self.limits.max_row_elements
+            for i in merged.nodes
+        ):
+            return None
+        return merged
+
+    def _keeps_rows(self, node: int, group: _Growing) -> bool:
+        """Whether a node writes whole rows in order, and reads those of its group the same way."""
+        shared, inner = group.shared[node], self._inner_loops(node, group)
+        for write in self.nodes[node].writes:
+            if set(write[: len(shared)]) != set(shared) or list(write[len(shared) :]) not in (
+                [],
+                inner,
+            ):
+                return False
+        for read in self.nodes[node].reads:
+            producer = self.producer.get(read.value)
+            if producer not in group.shared:
+                continue
+            write = self._write(read.value, producer)
+            if len(write) == len(shared):
+                continue  # one value per row
+            if [i for i in read.loops if i not in shared] != inner:
+                return False
+            if self._inner_extents(node, group) != self._inner_extents(producer, group):
+                return False
+        return True
+
+    def _inner_loops(self, node: int, group: _Growing) -> list[int]:
+        return [i for i in range(len(self.nodes[node].extents)) if i not in group.shared[node]]
+
+    def _inner_extents(self, node: int, group: _Growing) -> tuple[int, ...]:
+        return tuple(self.nodes[node].extents[i] for i in self._inner_loops(node, group))
+
+    def _joined(
+        self, first: _Growing, second: _Growing, to_first: dict[int, int], kind: GroupKind
+    ) -> _Growing:
+        """The union, with the shared loops in the order of `first` (rows: of the row group)."""
+        pairs = sorted((a, b) for b, a in to_first.items())
+        if kind == "row" and first.kind != "row":
+            pairs.sort(key=lambda pair: pair[1])
+        shared = {i: tuple(first.shared[i][a] for a, _ in pairs) for i in first.nodes}
+        shared |= {i: tuple(second.shared[i][b] for _, b in pairs) for i in second.nodes}
+        extents = tuple(first.extents[a] for a, _ in pairs)
+        return _Growing(sorted(first.nodes + second.nodes), kind, shared, extents)
+
+    def _fits(self, group: _Growing) -> bool:
+        inside = set(group.nodes)
+        made = {v for i in group.nodes for v in self.nodes[i].results}
+        inputs = {r.value for i in group.nodes for r in self.nodes[i].reads} - made
+        outputs = {v for v in made if v in self.escapes or self.users.get(v, set()) - inside}
+        return len(inputs) + len(outputs) <= self.limits.max_operands
+
+    def _would_cycle(self, first: _Growing, second: _Growing) -> bool:
+        """Whether something outside both depends on `first` and is needed by `second`."""
+        stack = [g for g in self._sources(second) if g is not first and g is not second]
+        seen = {id(g) for g in stack}
+        while stack:
+            group = stack.pop()
+            for source in self._sources(group):
+                if source is first:
+                    return True
+                if id(source) not in seen and source is not second:
+                    seen.add(id(source))
+                    stack.append(source)
+        return False
+
+    def _sources(self, group: _Growing) -> list[_Growing]:
+        found: dict[int, _Growing] = {}
+        for i in group.nodes:
+            for read in self.nodes[i].reads:
+                source = self.producer.get(read.value)
+                if source is not None and self.of_node[source] is not group:
+                    found[id(self.of_node[source])] = self.of_node[source]
+        return list(found.values())
+
+
+def _index(values: Sequence[int], value: int) -> int | None:
+    return values.index(value) if value in values else None
+
+
+def form_groups(
+    nodes: Sequence[Node], escapes: frozenset[int], limits: Limits | None = None
+) -> list[Group]:
+    """Partition `nodes` (in program order) into kernels, ordered so that producers come first.
+
+    `escapes` are the values that something other than a node uses, so that a kernel stores them.
+    """
+    grouping = _Grouping(nodes, escapes, limits or Limits())
+    grouping.merge_all()
+    ordered: list[Group] = []
+    done: set[int] = set()
+
+    def emit(group: _Growing) -> None:
+        if id(group) in done:
+            return
+        done.add(id(group))
+        for source in grouping._sources(group):  # pyright: ignore[reportPrivateUsage]
+            emit(source)
+        ordered.append(Group(tuple(group.nodes), group.kind, group.shared))
+
+    for group in grouping.of_node:
+        emit(group)
+    return ordered

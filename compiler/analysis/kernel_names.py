@@ -1,0 +1,86 @@
+"""What a kernel computes, in a word or two."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, linalg, math, tensor
+from xdsl.ir import Block, Operation
+
+from ingot.compiler.analysis.dispatch_graph import role_of
+from ingot.compiler.analysis.fusion import Role
+from ingot.compiler.analysis.structured import match_combiner, match_contraction
+from ingot.compiler.dialects.ingot import ScanOp
+from ingot.compiler.dialects.linalg import FillOp, GenericOp
+
+_REDUCTIONS: dict[str, str] = {
+    "add": "sum",
+    "mul": "product",
+    "maximumf": "max",
+    "maxnumf": "max",
+    "maxsi": "max",
+    "maxui": "max",
+    "minimumf": "min",
+    "minnumf": "min",
+    "minsi": "min",
+    "minui": "min",
+    "and": "all",
+    "or": "any",
+    "xor": "parity",
+}
+
+_MOVES = (arith.ConstantOp, linalg.YieldOp)
+
+
+def describe(block: Block) -> str:
+    """A name for the kernel with this body: `matmul`, `softmax`, `sum`, `tanh`, `add_mul`, ..."""
+    generics = [op for op in block.ops if isinstance(op, GenericOp)]
+    if any(isinstance(op, ScanOp) for op in block.ops):
+        return "scan"
+    if not generics:
+        return "fill" if any(isinstance(op, FillOp) for op in block.ops) else "copy"
+    roots = [op for op in generics if role_of(op) is not Role.ELEMENTWISE]
+    if not roots:
+        return _elementwise(generics)
+    names = [_root(op) for op in roots]
+    inner = [op for g in generics for op in g.body.walk()]
+    if names == ["max", "sum"] and any(isinstance(op, math.ExpOp) for op in inner):
+        return "softmax"
+    if names[-2:] == ["sum", "sum"] and any(
+        isinstance(op, math.RsqrtOp | math.SqrtOp) for op in inner
+    ):
+        return "normalize"
+    if len(roots) == 1 and names[0] in ("matmul", "conv"):
+        return names[0]
+    return "_".join(dict.fromkeys(names))
+
+
+def _root(op: GenericOp) -> str:
+    contraction = match_contraction(op)
+    if contraction is not None:
+        if contraction.m and contraction.n:
+            return "batch_matmul" if contraction.batch else "matmul"
+        return "matvec" if contraction.m or contraction.n else "dot"
+    if role_of(op) is Role.CONTRACTION:
+        return "conv"
+    combiner = match_combiner(op)
+    return "reduce" if combiner is None else _REDUCTIONS[combiner.name]
+
+
+def _elementwise(generics: list[GenericOp]) -> str:
+    ops: dict[str, None] = {}
+    for generic in generics:
+        for op in generic.body.walk():
+            if not isinstance(op, _MOVES):
+                ops[_short(op)] = None
+    ops.pop("", None)
+    names = list(ops)
+    if not names:
+        return "copy"
+    return "_".join(names) if len(names) <= 2 else "elementwise"
+
+
+def _short(op: Operation) -> str:
+    if isinstance(op, tensor.ExtractOp):
+        return "gather"
+    if op.name in ("linalg.index", "arith.index_cast", "arith.select", "arith.cmpi", "arith.cmpf"):
+        return ""
+    return op.name.split(".")[-1].removesuffix("f").removesuffix("i").removesuffix("s") or op.name

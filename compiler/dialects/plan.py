@@ -1,0 +1,312 @@
+"""The `plan` dialect: a function as a list of commands over byte ranges.
+
+A `plan.program` is what a bundle stores of a function, one to one. Who turns it into a bundle walks
+`program.commands()` and matches on the four command classes:
+
+- `DispatchOp`: run the kernel `kernel` (a symbol of the module); `bindings` has one range for each
+  input of the kernel, then one for each result. Inputs are read, results are written.
+- `FillOp`: repeat `pattern` (1, 2 or 4 bytes) over `target`.
+- `CopyOp`: copy `source` to `target`, of equal length.
+- `BarrierOp`: all commands before are finished before any after starts.
+
+A range names its storage by kind and index: argument i and result i of the function, constant i of
+the module (the i-th `plan.constant`), or the transient arena (index 0, `transient_size` bytes).
+Tensors lie in their ranges row-major, i1 as one byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Literal, cast, get_args
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    FlatSymbolRefAttrConstr,
+    FunctionType,
+    IntAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+Storage = Literal["argument", "result", "constant", "transient"]
+"""Which storage a range points into."""
+
+
+@irdl_attr_definition
+class RangeAttr(ParametrizedAttribute):
+    """A byte range: `#plan.range<argument 0, 256 : 1024>` is bytes 256 to 1279 of argument 0."""
+
+    name = "plan.range"
+
+    storage: StringAttr
+    index: IntAttr
+    offset: IntAttr
+    length: IntAttr
+
+    @classmethod
+    def of(cls, storage: Storage, index: int, offset: int, length: int) -> RangeAttr:
+        """A range of `length` bytes that starts `offset` bytes into the storage."""
+        return cls(StringAttr(storage), IntAttr(index), IntAttr(offset), IntAttr(length))
+
+    @property
+    def place(self) -> tuple[Storage, int]:
+        """Kind and index of the storage."""
+        return cast(Storage, self.storage.data), self.index.data
+
+    def overlaps(self, other: RangeAttr) -> bool:
+        """Whether the two ranges share a byte."""
+        return (
+            self.place == other.place
+            and self.offset.data < other.offset.data + other.length.data
+            and other.offset.data < self.offset.data + self.length.data
+        )
+
+    def verify(self) -> None:
+        if self.storage.data not in get_args(Storage):
+            raise VerifyException(f"plan.range has no storage named {self.storage.data}")
+        if min(self.index.data, self.offset.data, self.length.data) < 0:
+            raise VerifyException("plan.range must not be negative")
+
+    def print_parameters(self, printer: Printer) -> None:
+        text = f"{self.storage.data} {self.index.data}, {self.offset.data} : {self.length.data}"
+        printer.print_string(f"<{text}>")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            storage = parser.parse_identifier()
+            index = parser.parse_integer(allow_negative=False)
+            parser.parse_punctuation(",")
+            offset = parser.parse_integer(allow_negative=False)
+            parser.parse_punctuation(":")
+            length = parser.parse_integer(allow_negative=False)
+        return (StringAttr(storage), IntAttr(index), IntAttr(offset), IntAttr(length))
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """Constant data of the module: `plan.constant @weights dense<...> : tensor<4xf32>`."""
+
+    name = "plan.constant"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    value = prop_def(Attribute)
+    type = prop_def(TensorType)
+
+    traits = traits_def(SymbolOpInterface())
+
+    assembly_format = "$sym_name $value `as` $type attr-dict"
+
+    def __init__(self, name: str, value: Attribute, type_: TensorType[Attribute]):
+        """`value` is the attribute of the `arith.constant`; `type_` the shape that it has."""
+        super().__init__(properties={"sym_name": StringAttr(name), "value": value, "type": type_})
+
+
+@irdl_op_definition
+class DispatchOp(IRDLOperation):
+    """Run a kernel: `plan.dispatch @softmax [#plan.range<...>, #plan.range<...>]`."""
+
+    name = "plan.dispatch"
+
+    kernel = prop_def(FlatSymbolRefAttrConstr)
+    bindings = prop_def(ArrayAttr[RangeAttr])
+    input_count = prop_def(IntegerAttr[i64])
+
+    assembly_format = "$kernel $bindings `reads` $input_count attr-dict"
+
+    def __init__(
+        self, kernel: SymbolRefAttr, reads: Sequence[RangeAttr], writes: Sequence[RangeAttr]
+    ):
+        super().__init__(
+            properties={
+                "kernel": kernel,
+                "bindings": ArrayAttr([*reads, *writes]),
+                "input_count": IntegerAttr(len(reads), i64),
+            }
+        )
+
+    @property
+    def kernel_name(self) -> str:
+        """The symbol of the kernel."""
+        return self.kernel.root_reference.data
+
+    def reads(self) -> Sequence[RangeAttr]:
+        """Ranges of the kernel's inputs."""
+        return self.bindings.data[: self.input_count.value.data]
+
+    def writes(self) -> Sequence[RangeAttr]:
+        """Ranges of the kernel's results."""
+        return self.bindings.data[self.input_count.value.data :]
+
+
+@irdl_op_definition
+class FillOp(IRDLOperation):
+    """Repeat a pattern of 1, 2 or 4 bytes over a range."""
+
+    name = "plan.fill"
+
+    target = prop_def(RangeAttr)
+    pattern = prop_def(BytesAttr)
+
+    PATTERN_SIZES: ClassVar = (1, 2, 4)
+
+    def __init__(self, target: RangeAttr, pattern: bytes):
+        super().__init__(properties={"target": target, "pattern": BytesAttr(pattern)})
+
+    def verify_(self) -> None:
+        size = len(self.pattern.data)
+        if size not in self.PATTERN_SIZES or self.target.length.data % size:
+            raise VerifyException(
+                "plan.fill takes a pattern of 1, 2 or 4 bytes that divides the range"
+            )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.target)
+        printer.print_string(f' with "0x{self.pattern.data.hex().upper()}"')
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FillOp:
+        target = parser.parse_attribute()
+        parser.parse_keyword("with")
+        text = parser.parse_str_literal()
+        if not isinstance(target, RangeAttr) or not text.startswith("0x"):
+            parser.raise_error('expected a range and a pattern such as "0x00000000"')
+        return cls(target, bytes.fromhex(text[2:]))
+
+    def reads(self) -> Sequence[RangeAttr]:
+        """Nothing is read."""
+        return ()
+
+    def writes(self) -> Sequence[RangeAttr]:
+        """The target."""
+        return (self.target,)
+
+
+@irdl_op_definition
+class CopyOp(IRDLOperation):
+    """Copy bytes: `plan.copy <argument 0, 0 : 16> to <result 0, 0 : 16>`."""
+
+    name = "plan.copy"
+
+    source = prop_def(RangeAttr)
+    target = prop_def(RangeAttr)
+
+    assembly_format = "$source `to` $target attr-dict"
+
+    def __init__(self, source: RangeAttr, target: RangeAttr):
+        super().__init__(properties={"source": source, "target": target})
+
+    def verify_(self) -> None:
+        if self.source.length != self.target.length:
+            raise VerifyException("plan.copy takes two ranges of the same length")
+
+    def reads(self) -> Sequence[RangeAttr]:
+        """The source."""
+        return (self.source,)
+
+    def writes(self) -> Sequence[RangeAttr]:
+        """The target."""
+        return (self.target,)
+
+
+@irdl_op_definition
+class BarrierOp(IRDLOperation):
+    """Commands before are finished, and what they wrote is visible, before commands after start."""
+
+    name = "plan.barrier"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+CommandOp = DispatchOp | FillOp | CopyOp | BarrierOp
+
+
+@irdl_op_definition
+class ProgramOp(IRDLOperation):
+    """A function of the source as commands, and what its memory plan needs (bytes).
+
+    `transient_lower_bound` is the most bytes of intermediates that are live at once; no plan can
+    need less.
+    """
+
+    name = "plan.program"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    transient_size = prop_def(IntegerAttr[i64])
+    transient_lower_bound = prop_def(IntegerAttr[i64])
+    arg_names = opt_prop_def(ArrayAttr[StringAttr])
+    result_names = opt_prop_def(ArrayAttr[StringAttr])
+    body = region_def("single_block")
+
+    traits = traits_def(SymbolOpInterface(), NoTerminator(), IsolatedFromAbove())
+
+    assembly_format = (
+        "$sym_name $function_type `transient` $transient_size `lower_bound` $transient_lower_bound "
+        "(`arguments` $arg_names^)? (`results` $result_names^)? attr-dict-with-keyword $body"
+    )
+
+    def __init__(
+        self,
+        name: str,
+        function_type: FunctionType,
+        commands: Iterable[Operation],
+        transient_size: int,
+        transient_lower_bound: int,
+        arg_names: Sequence[str],
+        result_names: Sequence[str],
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": function_type,
+                "transient_size": IntegerAttr(transient_size, i64),
+                "transient_lower_bound": IntegerAttr(transient_lower_bound, i64),
+                "arg_names": ArrayAttr([StringAttr(n) for n in arg_names]),
+                "result_names": ArrayAttr([StringAttr(n) for n in result_names]),
+            },
+            regions=[Region(Block(commands))],
+        )
+
+    def commands(self) -> Iterator[CommandOp]:
+        """The commands in order."""
+        for op in self.body.block.ops:
+            assert isinstance(op, DispatchOp | FillOp | CopyOp | BarrierOp)
+            yield op
+
+
+def programs(module: ModuleOp) -> list[ProgramOp]:
+    """The programs of a planned module, in order."""
+    return [op for op in module.ops if isinstance(op, ProgramOp)]
+
+
+def constants(module: ModuleOp) -> list[ConstantOp]:
+    """The constants of a planned module; a range's index points into this list."""
+    return [op for op in module.ops if isinstance(op, ConstantOp)]
+
+
+Plan = Dialect("plan", [ProgramOp, ConstantOp, DispatchOp, FillOp, CopyOp, BarrierOp], [RangeAttr])

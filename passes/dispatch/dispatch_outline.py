@@ -1,0 +1,193 @@
+"""Turn every `dispatch.region` into a kernel function and a call of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseResourceAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.kernel_names import describe
+from ingot.compiler.dialects.dispatch import KERNEL_MARK, NAMES, CallOp, RegionOp, YieldOp
+
+
+def _captured(region: RegionOp) -> list[SSAValue]:
+    """Tensors from above that the region reads, in order of first use."""
+    inside = set(region.body.walk())
+    found: dict[SSAValue, None] = {}
+    for op in region.body.walk():
+        for operand in op.operands:
+            owner = operand.owner
+            defining = owner if isinstance(owner, Operation) else owner.parent_op()
+            if defining not in inside and defining is not region:
+                found[operand] = None
+    return list(found)
+
+
+def _identifier(text: str) -> str:
+    """`text` as a name that every shading language accepts, or "" when nothing is left."""
+    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")
+    return f"v{name}" if name[:1].isdigit() else name
+
+
+def _value_name(value: SSAValue, made_by: dict[SSAValue, str]) -> str:
+    """What a kernel calls an input: the source's name, or where the value comes from."""
+    if value in made_by:
+        return made_by[value]
+    owner = value.owner
+    if isinstance(value, BlockArgument):
+        hint = value.name_hint
+        return _identifier(hint) if hint else f"arg{value.index}"
+    if isinstance(owner, arith.ConstantOp):
+        if isinstance(owner.value, DenseResourceAttr):
+            return _identifier(owner.value.resource_handle.data) or "constant"
+        return "constant"
+    if value.name_hint:
+        return _identifier(value.name_hint)
+    tensors = (
+        [v for v in owner.operands if isinstance(v.type, TensorType)]
+        if isinstance(owner, Operation)
+        else []
+    )
+    return _value_name(tensors[0], made_by) if len(tensors) == 1 else "value"
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """The names, numbered where one would repeat."""
+    taken: set[str] = set()
+    unique: list[str] = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate in taken:
+            candidate, number = f"{name}_{number}", number + 1
+        taken.add(candidate)
+        unique.append(candidate)
+    return unique
+
+
+@dataclass
+class _Kernels:
+    """The kernels made so far: equal ones are shared, names are unique in the module."""
+
+    module: ModuleOp
+    taken: set[str]
+    by_shape: dict[tuple[object, ...], list[func.FuncOp]] = field(
+        default_factory=dict[tuple[object, ...], list[func.FuncOp]]
+    )
+
+    def get(self, kernel: func.FuncOp) -> func.FuncOp:
+        """An equal kernel that exists, or `kernel`, which becomes part of the module."""
+        shape = (
+            kernel.function_type,
+            tuple((k, v) for k, v in kernel.attributes.items() if k != NAMES),
+            tuple(op.name for op in kernel.body.walk()),
+        )
+        known = self.by_shape.setdefault(shape, [])
+        for other in known:
+            if other.body.is_structurally_equivalent(kernel.body):
+                return other
+        known.append(kernel)
+        name, number = kernel.sym_name.data, 1
+        while kernel.sym_name.data in self.taken:
+            kernel.properties["sym_name"] = StringAttr(f"{name}_{number}")
+            number += 1
+        self.taken.add(kernel.sym_name.data)
+        self.module.body.block.add_op(kernel)
+        return kernel
+
+
+def _outline(
+    region: RegionOp, function: func.FuncOp, kernels: _Kernels, made_by: dict[SSAValue, str]
+) -> None:
+    captured = _captured(region)
+    what = describe(region.body.block)
+    results = list(region.result_types)
+    body = region.detach_region(region.body)
+    block = body.block
+    for value in captured:
+        argument = block.insert_arg(value.type, len(block.args))
+        argument.name_hint = value.name_hint
+        value.replace_uses_with_if(argument, lambda use: _is_in(use.operation, block))
+    terminator = block.last_op
+    assert isinstance(terminator, YieldOp)
+    returned = func.ReturnOp(*terminator.operands)
+    returned.location = region.location
+    terminator.detach()
+    terminator.erase()
+    block.add_op(returned)
+
+    name = f"{function.sym_name.data}_{what}"
+    kernel = func.FuncOp(
+        _identifier(name),
+        FunctionType.from_lists([v.type for v in captured], results),
+        body,
+        "private",
+    )
+    kernel.location = region.location
+    kernel.attributes |= region.attributes
+    kernel.attributes[KERNEL_MARK] = UnitAttr()
+    outputs = ["out"] if len(results) == 1 else [f"out{i}" for i in range(len(results))]
+    names = _unique([*(_value_name(v, made_by) for v in captured), *outputs])
+    kernel.attributes[NAMES] = ArrayAttr([StringAttr(n) for n in names])
+
+    kernel = kernels.get(kernel)
+    call = CallOp(kernel.sym_name.data, captured, results)
+    call.location = region.location
+    parent = region.parent_block()
+    assert parent is not None
+    parent.insert_op_before(call, region)
+    for old, new in zip(region.results, call.res, strict=True):
+        new.name_hint = old.name_hint
+        made_by[new] = what
+        old.replace_all_uses_with(new)
+    region.detach()
+    region.erase()
+
+
+def _is_in(op: Operation, block: Block) -> bool:
+    parent = op.parent_block()
+    while parent is not None:
+        if parent is block:
+            return True
+        above = parent.parent_op()
+        parent = above.parent_block() if above is not None else None
+    return False
+
+
+@dataclass(frozen=True)
+class DispatchOutlinePass(ModulePass):
+    """Make each `dispatch.region` a private function marked `ingot.kernel` (L2 to L2).
+
+    Kernels are named after the function and what they compute; equal kernels are shared.
+
+        %0 = dispatch.region -> (tensor<4xf32>) { ... uses %x ... }
+    becomes
+        %0 = dispatch.call @main_add(%x) : (tensor<4xf32>) -> tensor<4xf32>
+        func.func private @main_add(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ingot.kernel}
+    """
+
+    name = "dispatch-outline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Outline the regions of every host function."""
+        taken = {f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp)}
+        kernels = _Kernels(op, taken)
+        for function in host_functions(op):
+            made_by: dict[SSAValue, str] = {}
+            for region in list(function.body.block.ops):
+                if isinstance(region, RegionOp):
+                    _outline(region, function, kernels, made_by)
