@@ -237,17 +237,23 @@ def _poolings() -> list[NamedOpSpec]:
         "max_unsigned": _pool(Emit.max_unsigned, unsigned=True),
         "min_unsigned": _pool(Emit.min_unsigned, unsigned=True),
     }
+    kinds = {
+        "nwc": ("sum", "max", "max_unsigned", "min", "min_unsigned"),
+        "ncw": ("sum", "max"),
+        "nhwc": ("sum", "max", "max_unsigned", "min", "min_unsigned"),
+        "nchw": ("sum", "max"),
+        "ndhwc": ("sum", "max", "min"),
+    }
     specs: list[NamedOpSpec] = []
-    for layout in ("nwc", "ncw", "nhwc", "nchw", "ndhwc"):
+    for layout, combinations in kinds.items():
         letters = "".join(letter for letter in layout if letter in "dhw")
         out_loops = _layout(layout, lambda letter: f"o{letter}")
         window = [f"k{letter}" for letter in letters]
         maps = (", ".join(_layout(layout, _window)), ", ".join(window), ", ".join(out_loops))
-        for kind, body in combiners.items():
-            loops = (*out_loops, *window)
-            specs.append(
-                NamedOpSpec(f"linalg.pooling_{layout}_{kind}", body, 2, loops, maps, letters)
-            )
+        loops = (*out_loops, *window)
+        for kind in combinations:
+            name = f"linalg.pooling_{layout}_{kind}"
+            specs.append(NamedOpSpec(name, combiners[kind], 2, loops, maps, letters))
     return specs
 
 
