@@ -1,0 +1,193 @@
+"""From a planned module and its compiled kernels to the bundle's model.
+
+The plan maps one to one on the bundle's commands; what is added here is what only the driver knows:
+indices of kernels and constants, grids, binding names and types, source positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    ComplexType,
+    Float16Type,
+    Float32Type,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    Signedness,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+from ingot.compiler.analysis.diagnostics import file_line_col
+from ingot.compiler.dialects import plan
+from ingot.targets.bundle import model
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import LocationAttr
+
+_INTEGERS: dict[tuple[int, bool], model.DType] = {
+    (1, False): model.DType.I1,
+    (4, False): model.DType.I4,
+    (8, False): model.DType.I8,
+    (16, False): model.DType.I16,
+    (32, False): model.DType.I32,
+    (64, False): model.DType.I64,
+    (8, True): model.DType.UI8,
+    (16, True): model.DType.UI16,
+    (32, True): model.DType.UI32,
+    (64, True): model.DType.UI64,
+}
+
+_STORAGE: dict[plan.Storage, model.BufferKind] = {
+    "argument": model.BufferKind.ARGUMENT,
+    "result": model.BufferKind.RESULT,
+    "constant": model.BufferKind.CONSTANT,
+    "transient": model.BufferKind.TRANSIENT,
+}
+
+_ACCESS: dict[str, model.Access] = {
+    "read": model.Access.READ,
+    "write": model.Access.WRITE,
+    "read_write": model.Access.READ_WRITE,
+}
+
+
+@dataclass(frozen=True)
+class KernelSignature:
+    """What the dispatch level knows of a kernel: inputs, then results, and where it comes from."""
+
+    types: tuple[model.TensorType, ...]
+    names: tuple[str, ...]
+    location: str
+
+
+def dtype_of(type_: Attribute) -> model.DType:
+    """The bundle's name of an element type; `index` is stored as i64.
+
+    Raises `KeyError` for a type that no bundle holds: earlier passes refuse those.
+    """
+    match type_:
+        case Float32Type():
+            return model.DType.F32
+        case Float16Type():
+            return model.DType.F16
+        case BFloat16Type():
+            return model.DType.BF16
+        case IndexType():
+            return model.DType.I64
+        case ComplexType(element_type=Float32Type()):
+            return model.DType.C64
+        case IntegerType():
+            unsigned = type_.signedness.data is Signedness.UNSIGNED
+            return _INTEGERS[type_.width.data, unsigned]
+        case _:
+            raise KeyError(f"no element type of a bundle: {type_}")
+
+
+def tensor_type(type_: Attribute) -> model.TensorType:
+    """The bundle's form of a ranked tensor or memref type, or of a scalar as rank 0."""
+    if isinstance(type_, TensorType | MemRefType):
+        return model.TensorType(dtype_of(type_.element_type), tuple(type_.get_shape()))
+    return model.TensorType(dtype_of(type_), ())
+
+
+def position(location: LocationAttr | None) -> str:
+    """`file:line:col` with the file's base name, so that folders do not change the bytes."""
+    place = file_line_col(location)
+    if place is None:
+        return ""
+    name, line, column = place
+    return f"{PurePath(name).name}:{line}:{column}"
+
+
+def access_of(text: str) -> model.Access:
+    """The bundle's form of an entry of `ingot.access`."""
+    return _ACCESS[text]
+
+
+def functions(module: ModuleOp) -> tuple[model.Function, ...]:
+    """The signatures of the planned functions, in order."""
+    return tuple(_function(program) for program in plan.programs(module))
+
+
+def _function(program: plan.ProgramOp) -> model.Function:
+    type_: FunctionType = program.function_type
+    return model.Function(
+        name=program.sym_name.data,
+        arguments=tuple(tensor_type(t) for t in type_.inputs),
+        results=tuple(tensor_type(t) for t in type_.outputs),
+        argument_names=_names(program.arg_names),
+        result_names=_names(program.result_names),
+    )
+
+
+def _names(names: object) -> tuple[str, ...]:
+    return tuple(n.data for n in names) if names else ()  # pyright: ignore
+
+
+def body(
+    program: plan.ProgramOp,
+    interfaces: Mapping[str, KernelInterface],
+    kernel_index: Mapping[str, int],
+    constant_index: Sequence[int],
+) -> model.FunctionBody:
+    """The command list of a program.
+
+    `kernel_index` maps a kernel's symbol to its place in the variant, `constant_index` a constant of
+    the module to its place in the bundle.
+    """
+
+    def ref(range_: plan.RangeAttr) -> model.BufferRef:
+        storage, index = range_.place
+        place = constant_index[index] if storage == "constant" else index
+        return model.BufferRef(_STORAGE[storage], place, range_.offset.data, range_.length.data)
+
+    commands: list[model.Command] = []
+    for op in program.commands():
+        match op:
+            case plan.DispatchOp():
+                interface = interfaces[op.kernel_name]
+                bindings = tuple(ref(r) for r in op.bindings)
+                index = kernel_index[op.kernel_name]
+                commands.append(model.Dispatch(index, interface.grid, bindings))
+            case plan.FillOp():
+                commands.append(model.Fill(ref(op.target), op.pattern.data))
+            case plan.CopyOp():
+                commands.append(model.Copy(ref(op.source), ref(op.target)))
+            case plan.BarrierOp():
+                commands.append(model.Barrier())
+    return model.FunctionBody(
+        commands=tuple(commands),
+        transient_size=program.transient_size.value.data,
+        transient_lower_bound=program.transient_lower_bound.value.data,
+    )
+
+
+class ConstantPool:
+    """The constants of a bundle: one entry for equal data of equal type, in order of first use."""
+
+    def __init__(self) -> None:
+        self._entries: list[model.Constant] = []
+        self._by_content: dict[tuple[model.TensorType, bytes], int] = {}
+
+    def add(self, name: str, type_: model.TensorType, data: bytes) -> int:
+        """Index of the constant in the bundle."""
+        from hashlib import sha256
+
+        key = (type_, sha256(data).digest())
+        if key not in self._by_content:
+            self._by_content[key] = len(self._entries)
+            self._entries.append(model.Constant(name, type_, data))
+        return self._by_content[key]
+
+    def entries(self) -> tuple[model.Constant, ...]:
+        """All constants, in index order."""
+        return tuple(self._entries)

@@ -1,0 +1,149 @@
+"""The whole road: from a program's text to a bundle.
+
+    read -> tensor -> for each target: dispatch -> kernel -> spirv -> bytes -> MSL -> variant
+
+The tensor level does not depend on the target and runs once. A kernel that occurs twice is
+compiled once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Literal
+
+from ingot.compiler.dialects.context import make_context
+from ingot.compiler.driver import assemble
+from ingot.compiler.driver.dump import Dump
+from ingot.compiler.driver.kernels import CompiledKernel, compile_kernels
+from ingot.compiler.driver.options import CompileOptions
+from ingot.compiler.driver.pass_pipeline import (
+    Instrumentation,
+    module_text,
+    parse_pipeline,
+    run_passes,
+)
+from ingot.compiler.driver.pipelines import STAGES, Stage, whole_pipeline
+from ingot.compiler.driver.verification import verify
+from ingot.compiler.frontends.reader import read_module
+from ingot.targets.bundle.model import Bundle, Provenance, Variant
+from ingot.targets.profiles import PROFILES, TargetProfile
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+
+OnStage = Callable[[str], None]
+"""Told what is being done, for a progress display."""
+
+
+@dataclass(frozen=True)
+class CompiledTarget:
+    """A program compiled for one target: the final IR and the code of every kernel."""
+
+    profile: TargetProfile
+    module: ModuleOp
+    kernels: tuple[CompiledKernel, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A bundle and what it was made from."""
+
+    bundle: Bundle
+    targets: tuple[CompiledTarget, ...]
+
+
+def compile_module(text: str, filename: str, options: CompileOptions) -> Bundle:
+    """Compile a program for all targets of `options`.
+
+    `filename` is how diagnostics name the source. Raises `Refusal` for what cannot be compiled,
+    `ParseError` for what cannot be read, `PassFailure` for a bug.
+    """
+    return compile_text(text, filename, options).bundle
+
+
+def compile_text(
+    text: str, filename: str, options: CompileOptions, on_stage: OnStage = lambda _: None
+) -> Compiled:
+    """`compile_module` that also returns the IR and the kernels of each target."""
+    profiles = [PROFILES[name] for name in options.targets]
+    dump = Dump(options.dump_dir)
+    dump.source(text)
+    context = make_context()
+    on_stage("reading")
+    module = read_module(text, filename, context)
+    verify(module, "as it was read")
+    shared, *rest = STAGES
+    _run_stage(module, context, shared, options, profiles[0])
+    constants = assemble.ConstantPool()
+    functions = ()
+    targets: list[CompiledTarget] = []
+    variants: list[Variant] = []
+    for index, profile in enumerate(profiles):
+        mine = module if index == len(profiles) - 1 else module.clone()
+        dump.stage(profile.name, shared.number, shared.name, mine)
+        signatures: dict[str, assemble.KernelSignature] = {}
+        for stage in rest:
+            on_stage(f"{profile.name}: {stage.name}")
+            _run_stage(mine, context, stage, options, profile)
+            dump.stage(profile.name, stage.number, stage.name, mine)
+            if stage.name == "dispatch":
+                signatures = assemble.kernel_signatures(mine)
+        on_stage(f"{profile.name}: code")
+        kernels = compile_kernels(mine, signatures, profile, options, dump)
+        variants.append(assemble.variant(mine, kernels, profile, options.math, constants))
+        functions = assemble.functions(mine)
+        targets.append(CompiledTarget(profile, mine, kernels))
+    provenance = Provenance(
+        compiler_version=version("ingot-compiler"),
+        pipeline=";".join(f"{p.name}={whole_pipeline(options, p)}" for p in profiles),
+        spirv_cross_version=_spirv_cross_version(profiles),
+        input_hash=hashlib.sha256(text.encode()).hexdigest(),
+    )
+    bundle = Bundle(functions, constants.entries(), tuple(variants), provenance)
+    return Compiled(bundle, tuple(targets))
+
+
+def emit_text(compiled: Compiled, what: Literal["mlir", "spirv", "msl", "bundle"]) -> str:
+    """The final IR, or every kernel's SPIR-V or MSL, of all targets as one text."""
+    from ingot.targets.spirv.disassemble import disassemble
+
+    parts: list[str] = []
+    for target in compiled.targets:
+        if what == "mlir":
+            parts.append(f"// target: {target.profile.name}\n{module_text(target.module)}\n")
+            continue
+        for kernel in target.kernels:
+            comment = "//" if what == "msl" else ";"
+            head = f"{comment} target: {target.profile.name}, kernel: {kernel.name}\n"
+            code = kernel.msl if what == "msl" else disassemble(kernel.spirv)
+            if code:
+                parts.append(head + code)
+    return "\n".join(parts)
+
+
+def _run_stage(
+    module: ModuleOp,
+    context: Context,
+    stage: Stage,
+    options: CompileOptions,
+    profile: TargetProfile,
+) -> None:
+    watch = Instrumentation(
+        verify_each=options.verify_each,
+        print_after=options.print_after,
+        print_after_all=options.print_after_all,
+    )
+    run_passes(module, context, parse_pipeline(stage.pipeline(options, profile)), watch)
+
+
+def _spirv_cross_version(profiles: list[TargetProfile]) -> str:
+    """The version of SPIRV-Cross that wrote the MSL; empty when no target has MSL."""
+    if not any(profile.api == "metal" for profile in profiles):
+        return ""
+    from ingot.targets.msl import spirv_cross_version
+
+    return spirv_cross_version()

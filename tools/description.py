@@ -1,0 +1,128 @@
+"""A bundle as plain JSON values: what `ingot inspect --json` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ingot.targets.bundle import model
+
+Json = dict[str, Any]
+
+
+def describe_bundle(bundle: model.Bundle, target: str | None = None) -> Json:
+    """Functions, kernels and memory of one variant (the first by default), and all variants.
+
+    Sizes are in bytes. Raises `KeyError` when no variant is for `target`.
+    """
+    variants = {variant.target: variant for variant in bundle.variants}
+    shown = variants[target] if target is not None else bundle.variants[0]
+    return {
+        "target": shown.target,
+        "targets": list(variants),
+        **_describe_variant(bundle, shown),
+        "constants": [
+            {"name": c.name, **_type(c.type), "bytes": len(c.data)} for c in bundle.constants
+        ],
+        "variants": [_describe_variant(bundle, variant) for variant in bundle.variants],
+        "provenance": {
+            "compiler_version": bundle.provenance.compiler_version,
+            "spirv_cross_version": bundle.provenance.spirv_cross_version,
+            "input_hash": bundle.provenance.input_hash,
+            "pipeline": bundle.provenance.pipeline,
+        },
+    }
+
+
+def _describe_variant(bundle: model.Bundle, variant: model.Variant) -> Json:
+    return {
+        "variant": {
+            "target": variant.target,
+            "api": variant.api,
+            "family": variant.family,
+            "simd_width": variant.simd_width,
+            "math_mode": variant.math_mode,
+            "msl_version": ".".join(map(str, variant.msl_version)),
+            "required_features": list(variant.required_features),
+        },
+        "functions": [
+            _function(function, body, variant)
+            for function, body in zip(bundle.functions, variant.bodies, strict=True)
+        ],
+        "kernels": [_kernel(kernel) for kernel in variant.kernels],
+        "memory": {
+            "peak": max((b.transient_size for b in variant.bodies), default=0),
+            "lower_bound": max((b.transient_lower_bound for b in variant.bodies), default=0),
+            "constants": sum(len(c.data) for c in bundle.constants),
+        },
+    }
+
+
+def _function(function: model.Function, body: model.FunctionBody, variant: model.Variant) -> Json:
+    return {
+        "name": function.name,
+        "arguments": _signature(function.arguments, function.argument_names),
+        "results": _signature(function.results, function.result_names),
+        "commands": [_command(command, variant) for command in body.commands],
+        "memory": {"peak": body.transient_size, "lower_bound": body.transient_lower_bound},
+    }
+
+
+def _command(command: model.Command, variant: model.Variant) -> Json:
+    match command:
+        case model.Dispatch():
+            return {
+                "kind": "dispatch",
+                "kernel": variant.kernels[command.kernel].name,
+                "groups": list(command.groups),
+                "bindings": [_ref(ref) for ref in command.bindings],
+            }
+        case model.Fill():
+            return {
+                "kind": "fill",
+                "target": _ref(command.target),
+                "pattern": command.pattern.hex(),
+            }
+        case model.Copy():
+            return {"kind": "copy", "source": _ref(command.source), "target": _ref(command.target)}
+        case model.Barrier():
+            return {"kind": "barrier"}
+
+
+def _kernel(kernel: model.Kernel) -> Json:
+    return {
+        "name": kernel.name,
+        "entry_point": kernel.entry_point,
+        "threadgroup_size": list(kernel.threadgroup_size),
+        "threadgroup_memory": kernel.threadgroup_memory,
+        "bindings": [
+            {
+                "name": binding.name,
+                "dtype": binding.dtype.name.lower(),
+                "access": binding.access.name.lower(),
+            }
+            for binding in kernel.bindings
+        ],
+        "argument_buffer": kernel.argument_buffer,
+        "spirv_bytes": len(kernel.spirv),
+        "msl_bytes": len(kernel.msl.encode()),
+        "metallib_bytes": len(kernel.metallib),
+        "location": kernel.location,
+    }
+
+
+def _signature(types: tuple[model.TensorType, ...], names: tuple[str, ...]) -> list[Json]:
+    padded = [*names, *[""] * (len(types) - len(names))]
+    return [{"name": name, **_type(type_)} for name, type_ in zip(padded, types, strict=True)]
+
+
+def _type(type_: model.TensorType) -> Json:
+    return {"dtype": type_.dtype.name.lower(), "shape": list(type_.shape)}
+
+
+def _ref(ref: model.BufferRef) -> Json:
+    return {
+        "buffer": ref.kind.name.lower(),
+        "index": ref.index,
+        "offset": ref.offset,
+        "length": ref.length,
+    }

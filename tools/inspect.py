@@ -1,0 +1,157 @@
+"""`ingot inspect`: what a bundle holds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ingot.tools.report import CommandLineError, debug_option, read_bytes, reported
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ingot.targets.bundle.model import Bundle, Kernel
+
+
+@click.command("inspect", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file")
+@click.option("--target", metavar="TARGET", help="Show this variant (default: the first).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--msl", "msl_of", metavar="KERNEL", help="Print the MSL of a kernel, nothing else.")
+@click.option("--spirv", "spirv_of", metavar="KERNEL", help="Print the SPIR-V of a kernel as text.")
+@debug_option
+def command(
+    file: str,
+    target: str | None,
+    as_json: bool,
+    msl_of: str | None,
+    spirv_of: str | None,
+    debug: bool,
+) -> None:
+    """Show the functions, kernels, memory and provenance of a bundle.
+
+    \b
+    Example:
+      ingot inspect softmax.ingot
+      ingot inspect softmax.ingot --json
+      ingot inspect softmax.ingot --msl softmax
+    """
+    with reported(debug):
+        from ingot.targets.bundle.reader import read_bundle
+        from ingot.tools.description import describe_bundle
+
+        bundle = read_bundle(read_bytes(file), "<stdin>" if file == "-" else file)
+        names = [variant.target for variant in bundle.variants]
+        if target is not None and target not in names:
+            raise CommandLineError(
+                f"{file}: error: no variant for {target}; it has {', '.join(names)}"
+            )
+        if msl_of is not None:
+            click.echo(_kernel(bundle, target, msl_of, file).msl)
+        elif spirv_of is not None:
+            from ingot.targets.spirv.disassemble import disassemble
+
+            click.echo(disassemble(_kernel(bundle, target, spirv_of, file).spirv))
+        elif as_json:
+            click.echo(json.dumps(describe_bundle(bundle, target), indent=2))
+        else:
+            from rich.console import Console
+
+            _show(Console(highlight=False), file, describe_bundle(bundle, target))
+
+
+def _kernel(bundle: Bundle, target: str | None, name: str, file: str) -> Kernel:
+    variant = next(v for v in bundle.variants if target in (None, v.target))
+    for kernel in variant.kernels:
+        if kernel.name == name:
+            return kernel
+    known = ", ".join(k.name for k in variant.kernels)
+    raise CommandLineError(f"{file}: error: no kernel named {name}; {variant.target} has {known}")
+
+
+def _show(console: Console, file: str, description: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    def table(*headings: str) -> Table:
+        made = Table(box=None, pad_edge=False, title_justify="left")
+        for heading in headings:
+            made.add_column(heading)
+        return made
+
+    variant = description["variant"]
+    msl = f", MSL {variant['msl_version']}" if variant["msl_version"] != "0.0" else ""
+    others = [t for t in description["targets"] if t != variant["target"]]
+    console.print(f"[bold]{escape(file)}[/]  {variant['target']}, {variant['math_mode']} math{msl}")
+    if others:
+        console.print(f"other variants: {', '.join(others)}")
+    for function in description["functions"]:
+        console.print(f"\n[bold]{escape(_signature(function))}[/]")
+        commands = table("", "command", "groups", "buffers")
+        for number, entry in enumerate(function["commands"]):
+            commands.add_row(str(number), *map(escape, _command_row(entry)))
+        console.print(commands)
+    kernels = table("kernel", "threads", "shared", "SPIR-V", "MSL", "bindings", "from")
+    for kernel in description["kernels"]:
+        kernels.add_row(*map(escape, _kernel_row(kernel)))
+    console.print()
+    console.print(kernels)
+    memory, provenance = description["memory"], description["provenance"]
+    console.print(
+        f"\nmemory: {_size(memory['peak'])} of intermediates"
+        f" (lower bound {_size(memory['lower_bound'])}), {_size(memory['constants'])} of constants"
+    )
+    console.print(
+        f"made by ingot {provenance['compiler_version']}"
+        f" with SPIRV-Cross {provenance['spirv_cross_version'] or '-'}"
+        f" from input {provenance['input_hash'][:16]}"
+    )
+
+
+def _signature(function: dict[str, Any]) -> str:
+    def part(entry: dict[str, Any]) -> str:
+        name = f"{entry['name']}: " if entry["name"] else ""
+        return f"{name}{'x'.join([*map(str, entry['shape']), entry['dtype']])}"
+
+    arguments = ", ".join(map(part, function["arguments"]))
+    return f"{function['name']}({arguments}) -> ({', '.join(map(part, function['results']))})"
+
+
+def _command_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    def ref(r: dict[str, Any]) -> str:
+        offset = f"+{r['offset']}" if r["offset"] else ""
+        index = "" if r["buffer"] == "transient" else str(r["index"])
+        return f"{r['buffer']}{index}{offset}"
+
+    match entry["kind"]:
+        case "dispatch":
+            groups = "x".join(map(str, entry["groups"]))
+            return f"dispatch {entry['kernel']}", groups, ", ".join(map(ref, entry["bindings"]))
+        case "fill":
+            return "fill", "", f"{ref(entry['target'])} with 0x{entry['pattern']}"
+        case "copy":
+            return "copy", "", f"{ref(entry['source'])} to {ref(entry['target'])}"
+        case kind:
+            return str(kind), "", ""
+
+
+def _kernel_row(kernel: dict[str, Any]) -> tuple[str, ...]:
+    bindings = ", ".join(f"{b['name']} {b['dtype']} {b['access']}" for b in kernel["bindings"])
+    return (
+        kernel["name"],
+        "x".join(map(str, kernel["threadgroup_size"])),
+        _size(kernel["threadgroup_memory"]),
+        _size(kernel["spirv_bytes"]),
+        _size(kernel["msl_bytes"]),
+        bindings,
+        kernel["location"],
+    )
+
+
+def _size(count: int) -> str:
+    for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= scale:
+            return f"{count / scale:.1f} {unit}"
+    return f"{count} B"
