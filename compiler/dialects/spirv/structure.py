@@ -1,0 +1,708 @@
+"""What a module is made of: globals, functions, entry points, execution modes, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DenseIntOrFPElementsAttr,
+    FlatSymbolRefAttrConstr,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TypedAttribute,
+    VectorType,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_attr_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    ConstantLike,
+    IsolatedFromAbove,
+    IsTerminator,
+    NoTerminator,
+    Pure,
+    SymbolOpInterface,
+    SymbolTable,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ingot.compiler.dialects.spirv.base import (
+    SpirvOp,
+    i32_array,
+    parse_types,
+    print_operands,
+)
+from ingot.compiler.dialects.spirv.enums import (
+    AddressingModel,
+    AddressingModelAttr,
+    BuiltIn,
+    ExecutionMode,
+    ExecutionModeAttr,
+    ExecutionModel,
+    ExecutionModelAttr,
+    FunctionControl,
+    FunctionControlAttr,
+    MemoryModel,
+    MemoryModelAttr,
+    StorageClass,
+    VersionCapabilitiesExtensionsAttr,
+    flag_names,
+    flags_named,
+    parse_enumerant,
+)
+from ingot.compiler.dialects.spirv.families import Value
+from ingot.compiler.dialects.spirv.types import (
+    PointerType,
+    SpirvArrayType,
+    is_boolean,
+    is_float,
+    is_scalar,
+    is_vector,
+    scalar_of,
+)
+
+
+@irdl_op_definition
+class ModuleOp(SpirvOp):
+    """`spirv.module @name Logical GLSL450 requires #spirv.vce<...> { ... }`"""
+
+    name = "spirv.module"
+
+    addressing_model: AddressingModelAttr = prop_def(AddressingModelAttr)
+    memory_model: MemoryModelAttr = prop_def(MemoryModelAttr)
+    vce_triple: VersionCapabilitiesExtensionsAttr | None = opt_prop_def(
+        VersionCapabilitiesExtensionsAttr
+    )
+    sym_name: StringAttr | None = opt_prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolTable(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str | None,
+        ops: Sequence[Operation] = (),
+        vce: VersionCapabilitiesExtensionsAttr | None = None,
+    ) -> None:
+        super().__init__(
+            properties={
+                "addressing_model": AddressingModelAttr(AddressingModel.Logical),
+                "memory_model": MemoryModelAttr(MemoryModel.GLSL450),
+                "vce_triple": vce,
+                "sym_name": None if name is None else StringAttr(name),
+            },
+            regions=[Region(Block(ops))],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_optional_symbol_name()
+        addressing = AddressingModel(parse_enumerant(parser, AddressingModel))
+        memory = MemoryModel(parse_enumerant(parser, MemoryModel))
+        vce = None
+        if parser.parse_optional_keyword("requires"):
+            position = parser.pos
+            vce = parser.parse_attribute()
+            if not isinstance(vce, VersionCapabilitiesExtensionsAttr):
+                parser.raise_error("expected a #spirv.vce", position)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        region = parser.parse_region()
+        if not region.blocks:
+            region.add_block(Block())
+        properties: dict[str, Attribute] = {
+            "addressing_model": AddressingModelAttr(addressing),
+            "memory_model": MemoryModelAttr(memory),
+        }
+        if vce is not None:
+            properties["vce_triple"] = vce
+        if name is not None:
+            properties["sym_name"] = name
+        return cls.create(
+            properties=properties,
+            attributes={} if attributes is None else dict(attributes.data),
+            regions=[region],
+        )
+
+    def print(self, printer: Printer) -> None:
+        if self.sym_name is not None:
+            printer.print_string(" ")
+            printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f" {self.addressing_model.data.name} {self.memory_model.data.name}")
+        if self.vce_triple is not None:
+            printer.print_string(" requires ")
+            printer.print_attribute(self.vce_triple)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
+
+
+@irdl_op_definition
+class GlobalVariableOp(SpirvOp):
+    """A module's variable: a bound buffer, a built-in input, or threadgroup memory.
+
+    `spirv.GlobalVariable @x bind(0, 1) {non_writable} : !spirv.ptr<..., StorageBuffer>`
+    `spirv.GlobalVariable @id built_in("GlobalInvocationId") : !spirv.ptr<vector<3xi32>, Input>`
+    """
+
+    name = "spirv.GlobalVariable"
+
+    type: PointerType = prop_def(PointerType)
+    sym_name: StringAttr = prop_def(SymbolNameConstraint())
+    initializer: SymbolRefAttr | None = opt_prop_def(FlatSymbolRefAttrConstr)
+    descriptor_set: IntegerAttr | None = opt_prop_def(IntegerAttr)
+    binding: IntegerAttr | None = opt_prop_def(IntegerAttr)
+    built_in: StringAttr | None = opt_attr_def(StringAttr)
+    traits = traits_def(SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        type: PointerType,
+        *,
+        bind: tuple[int, int] | None = None,
+        built_in: BuiltIn | None = None,
+    ) -> None:
+        """`bind` is (descriptor set, binding)."""
+        super().__init__(
+            properties={
+                "type": type,
+                "sym_name": StringAttr(name),
+                "descriptor_set": None if bind is None else IntegerAttr(bind[0], i32),
+                "binding": None if bind is None else IntegerAttr(bind[1], i32),
+            },
+            attributes={} if built_in is None else {"built_in": StringAttr(built_in.name)},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_symbol_name()
+        properties: dict[str, Attribute] = {"sym_name": name}
+        attributes: dict[str, Attribute] = {}
+        if parser.parse_optional_keyword("initializer"):
+            with parser.in_parens():
+                properties["initializer"] = SymbolRefAttr(parser.parse_symbol_name())
+        if parser.parse_optional_keyword("bind"):
+            with parser.in_parens():
+                properties["descriptor_set"] = IntegerAttr(parser.parse_integer(), i32)
+                parser.parse_punctuation(",")
+                properties["binding"] = IntegerAttr(parser.parse_integer(), i32)
+        elif parser.parse_optional_keyword("built_in"):
+            with parser.in_parens():
+                attributes["built_in"] = StringAttr(parser.parse_str_literal())
+        attributes |= parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        properties["type"] = parser.parse_type()
+        return cls.create(properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if self.initializer is not None:
+            printer.print_string(" initializer(")
+            printer.print_attribute(self.initializer)
+            printer.print_string(")")
+        if self.descriptor_set is not None and self.binding is not None:
+            place = f"{self.descriptor_set.value.data}, {self.binding.value.data}"
+            printer.print_string(f" bind({place})")
+        if self.built_in is not None:
+            printer.print_string(f' built_in("{self.built_in.data}")')
+        printer.print_op_attributes(self.attributes, reserved_attr_names=("built_in",))
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)
+
+    def verify_(self) -> None:
+        self.expect(
+            self.type.storage_class not in (StorageClass.Function, StorageClass.Generic),
+            "a global variable cannot have the storage class Function; use spirv.Variable",
+        )
+        self.expect(
+            (self.binding is None) == (self.descriptor_set is None),
+            "a binding comes with a descriptor set",
+        )
+        if self.built_in is not None:
+            self.expect(
+                self.built_in.data in BuiltIn.__members__,
+                f"'{self.built_in.data}' is not a known built-in",
+            )
+
+
+@irdl_op_definition
+class FuncOp(SpirvOp):
+    """`spirv.func @f(%a: f32) -> f32 "None" { ... }`"""
+
+    name = "spirv.func"
+
+    body = region_def()
+    sym_name: StringAttr = prop_def(SymbolNameConstraint())
+    function_type: FunctionType = prop_def(FunctionType)
+    function_control: FunctionControlAttr = prop_def(FunctionControlAttr)
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        function_type: FunctionType | tuple[Sequence[Attribute], Sequence[Attribute]] = ((), ()),
+        body: Region | None = None,
+        control: FunctionControl = FunctionControl(0),
+    ) -> None:
+        """Without `body` the function gets an entry block with the arguments to be filled."""
+        if isinstance(function_type, tuple):
+            function_type = FunctionType.from_lists(*function_type)
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": function_type,
+                "function_control": FunctionControlAttr(control),
+            },
+            regions=[body or Region(Block(arg_types=function_type.inputs.data))],
+        )
+
+    @property
+    def entry(self) -> Block:
+        """The block in which the function starts."""
+        block = self.body.blocks.first
+        assert block is not None
+        return block
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_symbol_name()
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=True)
+        )
+        results: list[Attribute] = []
+        if parser.parse_optional_punctuation("->"):
+            if parser.parse_optional_punctuation("("):
+                if not parser.parse_optional_punctuation(")"):
+                    results = parse_types(parser)
+                    parser.parse_punctuation(")")
+            else:
+                results = [parser.parse_type()]
+        position = parser.pos
+        control = flags_named(
+            parser, FunctionControl, parser.parse_str_literal().split("|"), position
+        )
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        region = parser.parse_region(arguments)
+        op = cls(
+            name.data,
+            ([argument.type for argument in arguments], results),
+            region,
+            FunctionControl(control),
+        )
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.entry.args, printer.print_block_argument)
+        if self.function_type.outputs.data:
+            printer.print_string(" -> ")
+            printer.print_list(self.function_type.outputs.data, printer.print_attribute)
+        printer.print_string(f' "{flag_names(self.function_control.data)}"')
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    def verify_(self) -> None:
+        self.expect(len(self.function_type.outputs) <= 1, "a function returns one value or none")
+        self.expect(bool(self.body.blocks), "a function needs a body")
+        self.expect(
+            tuple(self.entry.arg_types) == self.function_type.inputs.data,
+            "the entry block's arguments must be those of the function type",
+        )
+
+
+@irdl_op_definition
+class EntryPointOp(SpirvOp):
+    """`spirv.EntryPoint "GLCompute" @f, @gid`: a function that can be dispatched.
+
+    `interface` names the Input and Output variables it uses (all globals from SPIR-V 1.4 on).
+    """
+
+    name = "spirv.EntryPoint"
+
+    execution_model: ExecutionModelAttr = prop_def(ExecutionModelAttr)
+    fn: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr)
+    interface: ArrayAttr[SymbolRefAttr] = prop_def(ArrayAttr[SymbolRefAttr])
+
+    def __init__(self, fn: str, interface: Sequence[str] = ()) -> None:
+        super().__init__(
+            properties={
+                "execution_model": ExecutionModelAttr(ExecutionModel.GLCompute),
+                "fn": SymbolRefAttr(fn),
+                "interface": ArrayAttr([SymbolRefAttr(name) for name in interface]),
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        position = parser.pos
+        model = parser.parse_str_literal()
+        if model not in ExecutionModel.__members__:
+            parser.raise_error(f"'{model}' is not a supported execution model", position)
+        fn = parser.parse_symbol_name()
+        interface: list[str] = []
+        while parser.parse_optional_punctuation(","):
+            interface.append(parser.parse_symbol_name().data)
+        return cls(fn.data, interface)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f' "{self.execution_model.data.name}" ')
+        printer.print_list([self.fn, *self.interface], printer.print_attribute)
+
+
+@irdl_op_definition
+class ExecutionModeOp(SpirvOp):
+    """`spirv.ExecutionMode @f "LocalSize", 64, 1, 1`"""
+
+    name = "spirv.ExecutionMode"
+
+    fn: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr)
+    execution_mode: ExecutionModeAttr = prop_def(ExecutionModeAttr)
+    values: ArrayAttr[IntegerAttr] = prop_def(ArrayAttr[IntegerAttr])
+
+    def __init__(self, fn: str, mode: ExecutionMode, values: Sequence[int] = ()) -> None:
+        super().__init__(
+            properties={
+                "fn": SymbolRefAttr(fn),
+                "execution_mode": ExecutionModeAttr(mode),
+                "values": i32_array(values),
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        fn = parser.parse_symbol_name()
+        position = parser.pos
+        mode = parser.parse_str_literal()
+        if mode not in ExecutionMode.__members__:
+            parser.raise_error(f"'{mode}' is not a supported execution mode", position)
+        values: list[int] = []
+        while parser.parse_optional_punctuation(","):
+            values.append(parser.parse_integer())
+        return cls(fn.data, ExecutionMode[mode], values)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.fn)
+        printer.print_string(f' "{self.execution_mode.data.name}"')
+        for value in self.values:
+            printer.print_string(f", {value.value.data}")
+
+    def verify_(self) -> None:
+        count = _MODE_OPERANDS.get(self.execution_mode.data, 1)
+        self.expect(
+            len(self.values) == count,
+            f"{self.execution_mode.data.name} takes {count} numbers, got {len(self.values)}",
+        )
+
+
+_MODE_OPERANDS = {ExecutionMode.LocalSize: 3, ExecutionMode.ContractionOff: 0}
+
+
+@irdl_op_definition
+class AddressOfOp(SpirvOp):
+    """`%x = spirv.mlir.addressof @x : !spirv.ptr<f32, Workgroup>`"""
+
+    name = "spirv.mlir.addressof"
+
+    variable: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr)
+    pointer = result_def(PointerType)
+    traits = traits_def(Pure())
+    assembly_format = "$variable attr-dict `:` type($pointer)"
+
+    def __init__(self, variable: GlobalVariableOp | str, type: PointerType | None = None) -> None:
+        """`type` is needed only where the variable is given by name."""
+        if isinstance(variable, GlobalVariableOp):
+            variable, type = variable.sym_name.data, variable.type
+        if type is None:
+            raise VerifyException("spirv.mlir.addressof of a name needs the pointer type")
+        super().__init__(result_types=[type], properties={"variable": SymbolRefAttr(variable)})
+
+    def verify_(self) -> None:
+        target = SymbolTable.lookup_symbol(self, self.variable)
+        if isinstance(target, GlobalVariableOp):
+            self.expect(
+                target.type == self.pointer.type,
+                f"result must be {target.type}, got {self.pointer.type}",
+            )
+
+
+ConstantValue = int | float | bool
+
+
+def constant_attribute(value: ConstantValue, type: Attribute) -> Attribute:
+    """The attribute of a scalar constant, or of a vector with `value` in each component.
+
+    Raises VerifyException for a type that has no such constant.
+    """
+    if isinstance(type, VectorType):
+        return DenseIntOrFPElementsAttr.from_attrs(
+            type, [constant_attribute(value, type.element_type)]
+        )
+    if is_boolean(type):
+        return BoolAttr.from_bool(bool(value))
+    if isinstance(type, IntegerType):
+        return IntegerAttr(int(value), type, truncate_bits=True)
+    if is_float(type):
+        return FloatAttr(float(value), type)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    raise VerifyException(f"spirv.Constant cannot make a {type}")
+
+
+@irdl_op_definition
+class ConstantOp(SpirvOp):
+    """`%c = spirv.Constant 4 : i32`, `spirv.Constant dense<1.0> : vector<4xf32>`,
+    `spirv.Constant [1 : i32, 2 : i32] : !spirv.array<2 x i32>`"""
+
+    name = "spirv.Constant"
+
+    value: Attribute = prop_def()
+    constant = result_def()
+    traits = traits_def(Pure(), ConstantLike())
+
+    def __init__(self, value: Attribute | ConstantValue, type: Attribute | None = None) -> None:
+        """From an attribute, or from a number and its type (a vector type makes a splat)."""
+        if not isinstance(value, Attribute):
+            if type is None:
+                raise VerifyException("spirv.Constant of a number needs a type")
+            value = constant_attribute(value, type)
+        if type is None:
+            if not isinstance(value, TypedAttribute):
+                raise VerifyException(f"spirv.Constant of {value} needs a type")
+            type = value.get_type()
+        super().__init__(result_types=[type], properties={"value": value})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parser.parse_attribute()
+        attributes = parser.parse_optional_attr_dict()
+        type = None
+        if isinstance(value, ArrayAttr):
+            parser.parse_punctuation(":")
+            type = parser.parse_type()
+        op = cls(value, type)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+        printer.print_op_attributes(self.attributes)
+        if isinstance(self.value, ArrayAttr):
+            printer.print_string(" : ")
+            printer.print_attribute(self.constant.type)
+
+    def verify_(self) -> None:
+        self._verify_value(self.value, self.constant.type)
+
+    def _verify_value(self, value: Attribute, type: Attribute) -> None:
+        match value:
+            case ArrayAttr():
+                self.expect(
+                    isinstance(type, SpirvArrayType) and len(value) == type.count,
+                    f"{len(value)} elements do not make a {type}",
+                )
+                assert isinstance(type, SpirvArrayType)
+                for element in value:
+                    self._verify_value(element, type.element_type)
+            case IntegerAttr() | FloatAttr():
+                self.expect(
+                    is_scalar(type) and value.type == type, f"{value} does not make a {type}"
+                )
+            case DenseIntOrFPElementsAttr():
+                self.expect(
+                    (is_vector(type)
+                    and value.get_type() == type)
+                    or (isinstance(type, SpirvArrayType)
+                    and scalar_of(value.get_type()) == type.element_type),
+                    f"{value} does not make a {type}",
+                )
+            case _:
+                self.expect(False, f"{value} is not a constant of SPIR-V")
+
+
+@irdl_op_definition
+class UndefOp(SpirvOp):
+    """`%u = spirv.Undef : f32`"""
+
+    name = "spirv.Undef"
+
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: Attribute) -> None:
+        super().__init__(result_types=[type])
+
+
+@irdl_op_definition
+class SpecConstantOp(SpirvOp):
+    """`spirv.SpecConstant @n spec_id(5) = 16 : i32`: a constant the runtime may set."""
+
+    name = "spirv.SpecConstant"
+
+    sym_name: StringAttr = prop_def(SymbolNameConstraint())
+    default_value: Attribute = prop_def()
+    spec_id: IntegerAttr | None = opt_attr_def(IntegerAttr)
+    traits = traits_def(SymbolOpInterface())
+
+    def __init__(self, name: str, default: IntegerAttr | FloatAttr, spec_id: int | None) -> None:
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "default_value": default},
+            attributes={} if spec_id is None else {"spec_id": IntegerAttr(spec_id, i32)},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_symbol_name()
+        spec_id = None
+        if parser.parse_optional_keyword("spec_id"):
+            with parser.in_parens():
+                spec_id = parser.parse_integer(allow_negative=False)
+        parser.parse_punctuation("=")
+        position = parser.pos
+        default = parser.parse_attribute()
+        if not isinstance(default, IntegerAttr | FloatAttr):
+            parser.raise_error("expected a number", position)
+        return cls(name.data, default, spec_id)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if self.spec_id is not None:
+            printer.print_string(f" spec_id({self.spec_id.value.data})")
+        printer.print_string(" = ")
+        printer.print_attribute(self.default_value)
+
+    def verify_(self) -> None:
+        value = self.default_value
+        self.expect(
+            isinstance(value, IntegerAttr | FloatAttr) and is_scalar(value.type),
+            f"default must be a scalar, got {value}",
+        )
+
+
+@irdl_op_definition
+class ReferenceOfOp(SpirvOp):
+    """`%n = spirv.mlir.referenceof @n : i32`: the value of a specialization constant."""
+
+    name = "spirv.mlir.referenceof"
+
+    spec_const: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr)
+    reference = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "$spec_const attr-dict `:` type($reference)"
+
+    def __init__(self, name: str, type: Attribute) -> None:
+        super().__init__(result_types=[type], properties={"spec_const": SymbolRefAttr(name)})
+
+
+@irdl_op_definition
+class FunctionCallOp(SpirvOp):
+    """`%r = spirv.FunctionCall @f(%a) : (f32) -> f32`"""
+
+    name = "spirv.FunctionCall"
+
+    callee: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr)
+    arguments = var_operand_def()
+    return_value = var_result_def()
+
+    def __init__(
+        self, callee: FuncOp | str, arguments: Sequence[Value], results: Sequence[Attribute] = ()
+    ) -> None:
+        """`results` is needed only where the callee is given by name."""
+        if isinstance(callee, FuncOp):
+            callee, results = callee.sym_name.data, callee.function_type.outputs.data
+        super().__init__(
+            operands=[arguments],
+            result_types=[results],
+            properties={"callee": SymbolRefAttr(callee)},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        callee = parser.parse_symbol_name()
+        position = parser.pos
+        unresolved = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_function_type()
+        operands = parser.resolve_operands(unresolved, type.inputs.data, position)
+        op = cls(callee.data, operands, type.outputs.data)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.callee)
+        with printer.in_parens():
+            print_operands(printer, self.arguments)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+
+    def verify_(self) -> None:
+        self.expect(len(self.results) <= 1, "a function returns one value or none")
+        callee = SymbolTable.lookup_symbol(self, self.callee)
+        if not isinstance(callee, FuncOp):
+            raise VerifyException(f"{self.name}: there is no function {self.callee}")
+        type = FunctionType.from_lists(
+            [argument.type for argument in self.arguments],
+            [result.type for result in self.results],
+        )
+        self.expect(
+            callee.function_type == type,
+            f"{self.callee} has the type {callee.function_type}, called as {type}",
+        )
+
+
+@irdl_op_definition
+class ReturnOp(SpirvOp):
+    """`spirv.Return`"""
+
+    name = "spirv.Return"
+    traits = traits_def(IsTerminator())
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class ReturnValueOp(SpirvOp):
+    """`spirv.ReturnValue %a : f32`"""
+
+    name = "spirv.ReturnValue"
+
+    value = operand_def()
+    traits = traits_def(IsTerminator())
+    assembly_format = "$value attr-dict `:` type($value)"
+
+    def __init__(self, value: Value) -> None:
+        super().__init__(operands=[value])
