@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 
 @dataclass
@@ -27,24 +34,35 @@ class Refusal(Exception):
         return self.message
 
 
-def refuse(where: Operation | SSAValue | LocationAttr, message: str, hint: str | None = None) -> Refusal:
+def refuse(
+    where: Operation | SSAValue | LocationAttr, message: str, hint: str | None = None
+) -> Refusal:
     """Build the `Refusal` to raise for the op, value or location `where`."""
     match where:
-        case LocationAttr():
-            location = where
         case OpResult():
             location = where.op.location
-        case BlockArgument():
+        case BlockArgument() | Operation():
             location = where.location
-        case Operation():
-            location = where.location
-        case _:
+        case SSAValue():
             location = None
+        case _:
+            location = where
     return Refusal(message, location, hint)
 
 
-def file_line_col(location: LocationAttr | None) -> tuple[str, int, int] | None:
-    """The first file position inside a location, or None when it is unknown."""
-    if isinstance(location, FileLineColLoc):
-        return location.filename.data, location.line.data, location.column.data
-    return None
+def file_line_col(location: LocationAttr | Attribute | None) -> tuple[str, int, int] | None:
+    """The first file position inside a location, or None when there is none.
+
+    Of a call site the callee's, of a fused location the first that has one.
+    """
+    match location:
+        case FileLineColLoc():
+            return location.filename.data, location.line.data, location.column.data
+        case NameLoc():
+            return file_line_col(location.location)
+        case CallSiteLoc():
+            return file_line_col(location.callee) or file_line_col(location.caller)
+        case FusedLoc(locations=ArrayAttr(data=parts)):
+            return next((p for part in parts if (p := file_line_col(part)) is not None), None)
+        case _:
+            return None
