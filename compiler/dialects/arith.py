@@ -1,8 +1,8 @@
 """xDSL's `arith` dialect, with what MLIR has and xDSL lacks.
 
 Comparisons, selections and conversions take vectors (and tensors) as well as scalars, as in MLIR;
-`arith.remf` and `arith.index_castui` are added. Each class here derives from xDSL's where that has
-one, so xDSL's own patterns keep recognising the ops.
+`arith.remf` and `arith.index_castui` are added; xDSL's other ops are here too. Each class here
+derives from xDSL's where that has one, so xDSL's own patterns keep recognising the ops.
 """
 
 from __future__ import annotations
@@ -11,9 +11,52 @@ from dataclasses import replace
 from typing import ClassVar
 
 from xdsl.dialects import arith
+from xdsl.dialects.arith import (
+    CMPF_COMPARISON_OPERATIONS,
+    CMPI_COMPARISON_OPERATIONS,
+    AddfOp,
+    AddiOp,
+    AddUIExtendedOp,
+    AndIOp,
+    BitcastOp,
+    CeilDivSIOp,
+    CeilDivUIOp,
+    ConstantOp,
+    DivfOp,
+    DivSIOp,
+    DivUIOp,
+    ExtFOp,
+    FastMathFlagsAttr,
+    FloorDivSIOp,
+    IntegerOverflowAttr,
+    MaximumfOp,
+    MaxnumfOp,
+    MaxSIOp,
+    MaxUIOp,
+    MinimumfOp,
+    MinnumfOp,
+    MinSIOp,
+    MinUIOp,
+    MulfOp,
+    MuliOp,
+    MulSIExtendedOp,
+    MulUIExtendedOp,
+    NegfOp,
+    OrIOp,
+    RemSIOp,
+    RemUIOp,
+    ShLIOp,
+    ShRSIOp,
+    ShRUIOp,
+    SubfOp,
+    SubiOp,
+    TruncFOp,
+    XOrIOp,
+)
 from xdsl.dialects.builtin import (
     AnyFloatConstr,
     IndexType,
+    IntegerAttr,
     IntegerType,
     TensorType,
     VectorType,
@@ -21,12 +64,78 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
-from xdsl.irdl import AttrConstraint, OpDef, irdl_op_definition
+from xdsl.irdl import (
+    AttrConstraint,
+    IRDLOperation,
+    OpDef,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.type import get_element_type_or_self, have_compatible_shape
+
+__all__ = (
+    "CMPF_COMPARISON_OPERATIONS",
+    "CMPI_COMPARISON_OPERATIONS",
+    "AddUIExtendedOp",
+    "AddfOp",
+    "AddiOp",
+    "AndIOp",
+    "Arith",
+    "BitcastOp",
+    "CeilDivSIOp",
+    "CeilDivUIOp",
+    "CmpfOp",
+    "CmpiOp",
+    "ConstantOp",
+    "DivSIOp",
+    "DivUIOp",
+    "DivfOp",
+    "ExtFOp",
+    "ExtSIOp",
+    "ExtUIOp",
+    "FPToSIOp",
+    "FPToUIOp",
+    "FastMathFlagsAttr",
+    "FloorDivSIOp",
+    "IndexCastOp",
+    "IndexCastUIOp",
+    "IntegerOverflowAttr",
+    "MaxSIOp",
+    "MaxUIOp",
+    "MaximumfOp",
+    "MaxnumfOp",
+    "MinSIOp",
+    "MinUIOp",
+    "MinimumfOp",
+    "MinnumfOp",
+    "MulSIExtendedOp",
+    "MulUIExtendedOp",
+    "MulfOp",
+    "MuliOp",
+    "NegfOp",
+    "OrIOp",
+    "RemFOp",
+    "RemSIOp",
+    "RemUIOp",
+    "SIToFPOp",
+    "SelectOp",
+    "ShLIOp",
+    "ShRSIOp",
+    "ShRUIOp",
+    "SubfOp",
+    "SubiOp",
+    "TruncFOp",
+    "TruncIOp",
+    "UIToFPOp",
+    "XOrIOp",
+    "bool_like",
+)
 
 _BOOL = container_of(i1)
 _INTEGER = container_of(IntegerType)
@@ -34,7 +143,7 @@ _FLOAT = container_of(AnyFloatConstr)
 _INDEX_LIKE = container_of(IntegerType | IndexType)
 
 
-def _relaxed(op: type[arith.IRDLOperation], **constraints: AttrConstraint) -> OpDef:
+def _relaxed(op: type[IRDLOperation], **constraints: AttrConstraint) -> OpDef:
     """The definition of `op` with other constraints on the operands and results named."""
     definition = op.get_irdl_definition()
 
@@ -69,7 +178,7 @@ def _predicate(mnemonic: str, names: list[str]) -> int:
     return names.index(mnemonic)
 
 
-class _Redefined(arith.IRDLOperation):
+class _Redefined(IRDLOperation):
     """An op of xDSL's with another definition: other constraints, the same fields."""
 
     _definition: ClassVar[OpDef]
@@ -94,12 +203,12 @@ class CmpiOp(_Redefined, arith.CmpiOp):
     def __init__(self, lhs: Operation | SSAValue, rhs: Operation | SSAValue, arg: int | str):
         lhs = SSAValue.get(lhs)
         if isinstance(arg, str):
-            arg = _predicate(arg, arith.CMPI_COMPARISON_OPERATIONS)
-        arith.IRDLOperation.__init__(
+            arg = _predicate(arg, CMPI_COMPARISON_OPERATIONS)
+        IRDLOperation.__init__(
             self,
             operands=[lhs, rhs],
             result_types=[bool_like(lhs.type)],
-            properties={"predicate": arith.IntegerAttr(arg, 64)},
+            properties={"predicate": IntegerAttr(arg, 64)},
         )
 
 
@@ -113,18 +222,18 @@ class CmpfOp(_Redefined, arith.CmpfOp):
         lhs: Operation | SSAValue,
         rhs: Operation | SSAValue,
         arg: int | str,
-        fastmath: arith.FastMathFlagsAttr | None = None,
+        fastmath: FastMathFlagsAttr | None = None,
     ):
         lhs = SSAValue.get(lhs)
         if isinstance(arg, str):
-            arg = _predicate(arg, arith.CMPF_COMPARISON_OPERATIONS)
-        arith.IRDLOperation.__init__(
+            arg = _predicate(arg, CMPF_COMPARISON_OPERATIONS)
+        IRDLOperation.__init__(
             self,
             operands=[lhs, rhs],
             result_types=[bool_like(lhs.type)],
             properties={
-                "predicate": arith.IntegerAttr(arg, 64),
-                "fastmath": fastmath or arith.FastMathFlagsAttr("none"),
+                "predicate": IntegerAttr(arg, 64),
+                "fastmath": fastmath or FastMathFlagsAttr("none"),
             },
         )
 
@@ -170,7 +279,7 @@ class SelectOp(_Redefined, arith.SelectOp):
             raise VerifyException("the condition must be i1 or have the shape of the result")
 
 
-def _check_same_shape(op: arith.IRDLOperation) -> None:
+def _check_same_shape(op: IRDLOperation) -> None:
     if not have_compatible_shape(op.operands[0].type, op.results[0].type):
         raise VerifyException("operand and result must have the same shape")
 
@@ -259,15 +368,15 @@ class ExtUIOp(_Convert, arith.ExtUIOp):
 
 
 @irdl_op_definition
-class IndexCastUIOp(arith.IRDLOperation):
+class IndexCastUIOp(IRDLOperation):
     """Conversion between `index` and an unsigned integer type."""
 
     name = "arith.index_castui"
 
-    input = arith.operand_def(_INDEX_LIKE)
-    result = arith.result_def(_INDEX_LIKE)
+    input = operand_def(_INDEX_LIKE)
+    result = result_def(_INDEX_LIKE)
 
-    traits = arith.traits_def(Pure())
+    traits = traits_def(Pure())
     assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
 
     def __init__(self, value: SSAValue | Operation, target_type: Attribute):
@@ -280,7 +389,7 @@ class RemFOp(arith.FloatingPointLikeBinaryOperation):
 
     name = "arith.remf"
 
-    traits = arith.traits_def(Pure())
+    traits = traits_def(Pure())
 
 
 _OVERRIDES: tuple[type[Operation], ...] = (
