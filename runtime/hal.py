@@ -43,6 +43,8 @@ class Limits:
     max_push_constants: int
     binding_alignment: int
     """Offsets of bindings are multiples of this power of two."""
+    max_binding_size: int = 2**63 - 1
+    """Bytes of one binding."""
 
 
 class Memory(Enum):
@@ -242,6 +244,11 @@ class CommandBuffer(ABC):
                     f"binding {position} of kernel '{kernel.name}' starts at byte {part.offset}, "
                     f"which is not a multiple of the device's {limits.binding_alignment}"
                 )
+            if part.length > limits.max_binding_size:
+                raise DeviceMemoryError(
+                    f"binding {position} of kernel '{kernel.name}' has {part.length} bytes; "
+                    f"'{self.device.name}' binds at most {limits.max_binding_size}"
+                )
         if 0 in groups:
             return
         self._alive.append(pipeline)
@@ -410,8 +417,9 @@ class Device(ABC):
     """One device, open until `close`.
 
     Features are names that a bundle's variant may require: `storage8`, `storage16`, `float16`,
-    `int8`, `int16`, `int64`, `bfloat16`, `subgroup-shuffle`, `cooperative-matrix`; and abilities of
-    the device itself: `timestamps` (profiling command buffers), `wrap-host-memory`.
+    `int8`, `int16`, `int64`, `subgroup-shuffle`, `cooperative-matrix` (docs/runtime.md has all);
+    and abilities of the device itself: `timestamps` (profiling command buffers),
+    `wrap-host-memory`.
     """
 
     name: str

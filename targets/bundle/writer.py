@@ -103,7 +103,7 @@ class _Writer:
     """Builds the FlatBuffer from the leaves up; methods return the offset of what they wrote."""
 
     def __init__(self) -> None:
-        from flatbuffers.builder import Builder  # pyright: ignore[reportMissingTypeStubs]
+        from flatbuffers.builder import Builder
 
         self._builder = cast(_Builder, Builder(4096))
 

@@ -1,0 +1,136 @@
+"""The Metal device of the HAL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ingot.runtime.devices.info import DeviceInfo
+from ingot.runtime.devices.metal.commands import MetalCommandBuffer
+from ingot.runtime.devices.metal.memory import MetalBuffer
+from ingot.runtime.devices.metal.native import load_metal
+from ingot.runtime.devices.metal.pipeline import (
+    BYTE_KERNELS,
+    MetalPipeline,
+    compile_msl,
+    make_state,
+)
+from ingot.runtime.devices.metal.sync import MetalQueue, MetalSemaphore
+from ingot.runtime.errors import DeviceUnavailableError, HalUsageError
+from ingot.runtime.hal import CommandBuffer, Device, Executable, Limits, Memory, Semaphore
+from ingot.targets.bundle.model import Kernel
+
+_APPLE_FAMILIES: Final = range(1, 16)
+_FIRST_APPLE_FAMILY: Final = 1000
+"""`MTLGPUFamilyApple1` is 1001."""
+_FEATURES: Final = frozenset(
+    {
+        "int8",
+        "int16",
+        "int64",
+        "float16",
+        "bfloat16",
+        "storage8",
+        "storage16",
+        "subgroup-basic",
+        "subgroup-vote",
+        "subgroup-arithmetic",
+        "subgroup-ballot",
+        "subgroup-shuffle",
+        "subgroup-shuffle-relative",
+        "subgroup-quad",
+    }
+)
+"""What every Apple GPU of family 7 or later has."""
+
+
+class MetalDevice(Device):
+    """An `MTLDevice`."""
+
+    api = "metal"
+    simd_width = 32
+
+    def __init__(self, mtl_device: Any) -> None:
+        self.mtl_device: Final = mtl_device
+        self.name = str(mtl_device.name())
+        self.family = _family(mtl_device)
+        self.features = _FEATURES if self.family >= 7 else frozenset[str]()
+        self.unified_memory = True  # shared storage is mapped on every Mac
+        size = mtl_device.maxThreadsPerThreadgroup()
+        self.limits = Limits(
+            max_threads_per_threadgroup=1024,
+            max_threadgroup_size=(int(size.width), int(size.height), int(size.depth)),
+            max_grid=(2**32 - 1, 2**32 - 1, 2**32 - 1),
+            threadgroup_memory=int(mtl_device.maxThreadgroupMemoryLength()),
+            max_buffers=31,
+            max_buffer_size=int(mtl_device.maxBufferLength()),
+            max_push_constants=4096,
+            binding_alignment=16,
+        )
+        self._metal_queue: Final = MetalQueue(self)
+        self.queue = self._metal_queue
+        self._byte_kernels: dict[str, Any] = {}
+
+    @classmethod
+    def list_devices(cls) -> list[DeviceInfo]:
+        """Return this Mac's GPUs; raises `DeviceUnavailableError` when there are none."""
+        return [
+            DeviceInfo(
+                f"metal:{index}",
+                cls.api,
+                str(device.name()),
+                _FEATURES if _family(device) >= 7 else frozenset[str](),
+                cls.simd_width,
+            )
+            for index, device in enumerate(_devices())
+        ]
+
+    @classmethod
+    def open(cls, selector: str) -> MetalDevice:
+        """Open the first GPU (""), number `selector`, or the first whose name contains it."""
+        devices = _devices()
+        for index, device in enumerate(devices):
+            if selector in ("", str(index)) or selector.lower() in str(device.name()).lower():
+                return cls(device)
+        known = ", ".join(f"{i} ({device.name()})" for i, device in enumerate(devices))
+        raise DeviceUnavailableError(f"there is no Metal device '{selector}'; there are: {known}")
+
+    def _allocate(self, size: int, memory: Memory) -> MetalBuffer:
+        return MetalBuffer(self, size, memory)
+
+    def load(
+        self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]
+    ) -> Executable:
+        return Executable(tuple(MetalPipeline(self, k, math_mode, msl_version) for k in kernels))
+
+    def byte_kernel(self, name: str) -> Any:
+        """Return the pipeline state of one of our own kernels for fills and copies."""
+        if name not in self._byte_kernels:
+            library = compile_msl(self, BYTE_KERNELS, name, "safe", (0, 0))
+            function = library.newFunctionWithName_(name)
+            self._byte_kernels[name] = make_state(self, function, name)
+        return self._byte_kernels[name]
+
+    def create_command_buffer(self, profiling: bool = False) -> CommandBuffer:
+        if profiling:
+            raise HalUsageError(f"'{self.name}' has no timestamps")
+        return MetalCommandBuffer(self, profiling)
+
+    def create_semaphore(self, value: int = 0) -> Semaphore:
+        return MetalSemaphore(self, value)
+
+    def close(self) -> None:
+        self._metal_queue.finish()
+
+
+def _devices() -> list[Any]:
+    devices: list[Any] = list(load_metal().MTLCopyAllDevices() or ())
+    if not devices:
+        raise DeviceUnavailableError("this Mac has no GPU that Metal can use")
+    return devices
+
+
+def _family(device: Any) -> int:
+    """Return the highest Apple family that the device supports, 0 for other GPUs."""
+    supported = [f for f in _APPLE_FAMILIES if device.supportsFamily_(_FIRST_APPLE_FAMILY + f)]
+    return max(supported, default=0)

@@ -1,0 +1,135 @@
+"""Semaphores on shared events, and the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ingot.runtime.devices.metal.commands import MetalCommandBuffer
+from ingot.runtime.devices.metal.native import STATUS_ERROR, message_of
+from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
+from ingot.runtime.hal import CommandBuffer, Queue, Semaphore, SemaphoreValue
+
+if TYPE_CHECKING:
+    from ingot.runtime.devices.metal.device import MetalDevice
+
+_SLICE_MS: Final = 50
+"""Milliseconds after which a wait looks for a failure."""
+
+
+class MetalSemaphore(Semaphore):
+    """An `MTLSharedEvent`, and the command buffers that will signal it."""
+
+    def __init__(self, device: MetalDevice, value: int) -> None:
+        super().__init__(device)
+        self.event: Final[Any] = device.mtl_device.newSharedEvent()
+        self.event.setSignaledValue_(value)
+        self._lock = Lock()
+        self._failure: DeviceError | None = None
+        self._pending: list[tuple[int, Any]] = []
+
+    @property
+    def failure(self) -> DeviceError | None:
+        """Why the semaphore failed, if it did."""
+        return self._failure
+
+    @property
+    def value(self) -> int:
+        reached = int(self.event.signaledValue())
+        self._settle(reached)
+        return reached
+
+    def signal(self, value: int) -> None:
+        with self._lock:
+            present = int(self.event.signaledValue())
+            if value <= present:
+                raise HalUsageError(f"a semaphore at {present} cannot be signalled to {value}")
+            self.event.setSignaledValue_(value)
+
+    def fail(self, error: DeviceError) -> None:
+        with self._lock:
+            if self._failure is None:
+                self._failure = error
+
+    def expect(self, value: int, buffer: Any) -> None:
+        """Remember that an `MTLCommandBuffer` will signal `value`."""
+        with self._lock:
+            self._pending.append((value, buffer))
+
+    def wait(self, value: int, timeout: float | None = None) -> None:
+        end = None if timeout is None else monotonic() + timeout
+        while True:
+            left = _SLICE_MS
+            if end is not None:
+                left = min(_SLICE_MS, max(0, int((end - monotonic()) * 1000)))
+            reached = self.event.waitUntilSignaledValue_timeoutMS_(value, left)
+            self._settle(value if reached else 0)
+            if reached:
+                return
+            if end is not None and monotonic() >= end:
+                raise DeviceTimeoutError(
+                    f"'{self.device.name}' did not finish within {timeout:g} seconds"
+                )
+
+    def _settle(self, reached: int) -> None:
+        """Raise the failure, also that of a command buffer which was to signal at most `reached`.
+
+        The event may be signalled before the command buffer has its final status, so those are
+        waited for.
+        """
+        with self._lock:
+            done = [buffer for value, buffer in self._pending if value <= reached]
+            running = [(value, buffer) for value, buffer in self._pending if value > reached]
+            self._pending = running
+        for buffer in done:
+            buffer.waitUntilCompleted()
+        for buffer in (*done, *(buffer for _, buffer in running)):
+            if buffer.status() == STATUS_ERROR:
+                self.fail(DeviceError(f"Metal failed: {message_of(buffer.error())}"))
+        if self._failure is not None:
+            raise self._failure
+
+
+class MetalQueue(Queue):
+    """An `MTLCommandQueue`."""
+
+    def __init__(self, device: MetalDevice) -> None:
+        super().__init__(device)
+        self._queue: Any = device.mtl_device.newCommandQueue()
+        self._last: Any = None
+
+    def _submit(
+        self,
+        command_buffers: Sequence[CommandBuffer],
+        wait: Sequence[SemaphoreValue],
+        signal: Sequence[SemaphoreValue],
+    ) -> None:
+        waits = cast("Sequence[tuple[MetalSemaphore, int]]", wait)
+        signals = cast("Sequence[tuple[MetalSemaphore, int]]", signal)
+        for semaphore, _ in waits:
+            if semaphore.failure is not None:
+                for waiting, _ in signals:
+                    waiting.fail(semaphore.failure)
+                return
+        buffer = self._queue.commandBuffer()
+        if buffer is None:
+            error = DeviceError(f"'{self.device.name}' gives no command buffer")
+            for semaphore, _ in signals:
+                semaphore.fail(error)
+            raise error
+        for semaphore, value in waits:
+            buffer.encodeWaitForEvent_value_(semaphore.event, value)
+        for commands in cast("Sequence[MetalCommandBuffer]", command_buffers):
+            commands.encode(buffer)
+        for semaphore, value in signals:
+            buffer.encodeSignalEvent_value_(semaphore.event, value)
+            semaphore.expect(value, buffer)
+        self._last = buffer
+        buffer.commit()
+
+    def finish(self) -> None:
+        """Wait for the last submission, and so for all: a queue runs them in order."""
+        if self._last is not None:
+            self._last.waitUntilCompleted()

@@ -1,0 +1,88 @@
+"""What a SPIR-V module asks of a device, read from its header without a validator.
+
+A driver may crash on a module that needs what was not enabled, or on an entry point that is not
+there; so both are checked before it sees the module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import unpack
+from typing import Final
+
+from ingot.runtime.errors import KernelError
+
+_MAGIC: Final = 0x07230203
+_OP_ENTRY_POINT, _OP_CAPABILITY, _OP_FUNCTION = 15, 17, 54
+_GL_COMPUTE: Final = 5
+
+CAPABILITY_FEATURES: Final[dict[int, str]] = {
+    0: "",
+    1: "",
+    9: "float16",
+    11: "int64",
+    12: "int64-atomics",
+    22: "int16",
+    39: "int8",
+    61: "subgroup-basic",
+    62: "subgroup-vote",
+    63: "subgroup-arithmetic",
+    64: "subgroup-ballot",
+    65: "subgroup-shuffle",
+    66: "subgroup-shuffle-relative",
+    67: "subgroup-clustered",
+    68: "subgroup-quad",
+    4433: "storage16",
+    4434: "uniform-storage16",
+    4441: "variable-pointers",
+    4448: "storage8",
+    4449: "uniform-storage8",
+    5345: "vulkan-memory-model",
+    5346: "vulkan-memory-model-device",
+    6022: "cooperative-matrix",
+}
+"""The device feature behind each capability (SPIR-V specification, section 3.31), "" for none."""
+
+
+@dataclass(frozen=True)
+class ModuleNeeds:
+    """Capabilities by number, and names of the compute entry points."""
+
+    capabilities: tuple[int, ...]
+    entry_points: tuple[str, ...]
+
+    def missing_features(self, features: frozenset[str]) -> list[str]:
+        """Return what the module needs and `features` lacks."""
+        lacks: list[str] = []
+        for capability in self.capabilities:
+            feature = CAPABILITY_FEATURES.get(capability)
+            if feature is None:
+                lacks.append(f"SPIR-V capability {capability}")
+            elif feature and feature not in features:
+                lacks.append(feature)
+        return lacks
+
+
+def module_needs(spirv: bytes, kernel: str) -> ModuleNeeds:
+    """Read the part of a module before its first function; `KernelError` when it is damaged."""
+    if len(spirv) < 20 or len(spirv) % 4:
+        raise KernelError(f"the SPIR-V of kernel '{kernel}' is cut off")
+    words = unpack(f"<{len(spirv) // 4}I", spirv)
+    if words[0] != _MAGIC:
+        raise KernelError(f"the SPIR-V of kernel '{kernel}' does not begin with its mark")
+    capabilities: list[int] = []
+    entry_points: list[str] = []
+    at = 5
+    while at < len(words):
+        length, opcode = words[at] >> 16, words[at] & 0xFFFF
+        if length == 0 or at + length > len(words):
+            raise KernelError(f"the SPIR-V of kernel '{kernel}' has a cut-off instruction")
+        if opcode == _OP_FUNCTION:
+            break
+        if opcode == _OP_CAPABILITY and length == 2:
+            capabilities.append(words[at + 1])
+        elif opcode == _OP_ENTRY_POINT and length > 3 and words[at + 1] == _GL_COMPUTE:
+            name = spirv[4 * (at + 3) : 4 * (at + length)].split(b"\0", 1)[0]
+            entry_points.append(name.decode("utf-8", "replace"))
+        at += length
+    return ModuleNeeds(tuple(capabilities), tuple(entry_points))

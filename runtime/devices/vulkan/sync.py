@@ -1,0 +1,187 @@
+"""Timeline semaphores and the queue."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Final, cast
+
+from ingot.runtime.devices.vulkan.commands import VulkanCommandBuffer
+from ingot.runtime.devices.vulkan.native import (
+    SUCCESS,
+    TIMEOUT,
+    device_function,
+    error_of,
+    translated,
+)
+from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
+from ingot.runtime.hal import CommandBuffer, Queue, Semaphore, SemaphoreValue
+
+if TYPE_CHECKING:
+    from ingot.runtime.devices.vulkan.device import VulkanDevice
+
+_SLICE: Final = 0.05
+"""Seconds after which a wait looks for a failure, and for a signal of the operating system."""
+_ALL_COMMANDS: Final = 0x10000
+
+
+class VulkanSemaphore(Semaphore):
+    """A `VkSemaphore` of the timeline type, and the failure that Vulkan's has no place for."""
+
+    def __init__(self, device: VulkanDevice, value: int) -> None:
+        super().__init__(device)
+        handle, vk = device.handle, device.handle.vk
+        self._vk, self._raw = vk, handle.device
+        kind = vk.VkSemaphoreTypeCreateInfo(
+            semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE, initialValue=value
+        )
+        with translated(vk, "creating a semaphore"):
+            semaphore = vk.vkCreateSemaphore(
+                handle.device, vk.VkSemaphoreCreateInfo(pNext=kind), None
+            )
+        self.vk_semaphore: Final = semaphore
+        handle.adopt(self, lambda: vk.lib.vkDestroySemaphore(handle.device, semaphore, vk.ffi.NULL))
+        self._wait = device.functions.wait_semaphores
+        self._get_value = device.functions.get_semaphore_value
+        self._signal = device.functions.signal_semaphore
+        self._semaphores = vk.ffi.new("VkSemaphore[]", [semaphore])
+        self._failure: DeviceError | None = None
+        self._lock = Lock()
+
+    @property
+    def failure(self) -> DeviceError | None:
+        """Why the semaphore failed, if it did."""
+        return self._failure
+
+    @property
+    def value(self) -> int:
+        self._raise_failure()
+        stored = self._vk.ffi.new("uint64_t*")
+        self._check(self._get_value(self._raw, self.vk_semaphore, stored), "reading a semaphore")
+        return stored[0]
+
+    def signal(self, value: int) -> None:
+        with self._lock:
+            if value <= self.value:
+                raise HalUsageError(f"a semaphore at {self.value} cannot be signalled to {value}")
+            info = self._vk.VkSemaphoreSignalInfo(semaphore=self.vk_semaphore, value=value)
+            result = self._signal(self._raw, self._vk.ffi.addressof(info))
+        self._check(result, "signalling a semaphore")
+
+    def fail(self, error: DeviceError) -> None:
+        with self._lock:
+            if self._failure is None:
+                self._failure = error
+
+    def wait(self, value: int, timeout: float | None = None) -> None:
+        ffi = self._vk.ffi
+        info = ffi.new("VkSemaphoreWaitInfo*")
+        info.sType = self._vk.VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO
+        info.semaphoreCount = 1
+        info.pSemaphores = self._semaphores
+        values = ffi.new("uint64_t[]", [value])
+        info.pValues = values
+        end = None if timeout is None else monotonic() + timeout
+        while True:
+            self._raise_failure()
+            left = _SLICE if end is None else min(_SLICE, max(0.0, end - monotonic()))
+            result = self._wait(self._raw, info, int(left * 1e9))
+            if result == SUCCESS:
+                self._raise_failure()
+                return
+            if result != TIMEOUT:
+                self._check(result, "waiting for the device")
+            if end is not None and monotonic() >= end:
+                self._raise_failure()
+                raise DeviceTimeoutError(
+                    f"'{self.device.name}' did not finish within {timeout:g} seconds"
+                )
+
+    def _check(self, result: int, doing: str) -> None:
+        if result != SUCCESS:
+            self.fail(error_of(self._vk, result, doing))
+            self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+
+class VulkanQueue(Queue):
+    """The compute queue; it keeps what it runs alive."""
+
+    def __init__(self, device: VulkanDevice) -> None:
+        super().__init__(device)
+        handle = device.handle
+        self._vk = handle.vk
+        with translated(self._vk, "asking for a queue"):
+            self._queue = self._vk.vkGetDeviceQueue(handle.device, device.physical.queue_family, 0)
+        self._submit_function = device_function(self._vk, handle.device, "vkQueueSubmit")
+        self._lock = Lock()
+        self._progress = VulkanSemaphore(device, 0)
+        """Counts submissions, so that finished ones can be let go."""
+        self._submitted = 0
+        self._running: deque[tuple[int, tuple[object, ...]]] = deque()
+
+    def _submit(
+        self,
+        command_buffers: Sequence[CommandBuffer],
+        wait: Sequence[SemaphoreValue],
+        signal: Sequence[SemaphoreValue],
+    ) -> None:
+        waits = cast("Sequence[tuple[VulkanSemaphore, int]]", wait)
+        signals = cast("Sequence[tuple[VulkanSemaphore, int]]", signal)
+        buffers = cast("Sequence[VulkanCommandBuffer]", command_buffers)
+        for semaphore, _ in waits:
+            if semaphore.failure is not None:
+                for waiting, _ in signals:
+                    waiting.fail(semaphore.failure)
+                return
+        with self._lock:
+            self._submitted += 1
+            everything = [*signals, (self._progress, self._submitted)]
+            result = self._submit_raw(buffers, waits, everything)
+            if result == SUCCESS:
+                self._running.append((self._submitted, (*buffers, *waits, *signals)))
+                finished = self._progress.value
+                while self._running and self._running[0][0] <= finished:
+                    self._running.popleft()
+                return
+        error = error_of(self._vk, result, "submitting work")
+        for semaphore, _ in signals:
+            semaphore.fail(error)
+        raise error
+
+    def _submit_raw(
+        self,
+        buffers: Sequence[VulkanCommandBuffer],
+        waits: Sequence[tuple[VulkanSemaphore, int]],
+        signals: Sequence[tuple[VulkanSemaphore, int]],
+    ) -> int:
+        """Call `vkQueueSubmit`; the arrays stay alive in locals while it runs."""
+        vk, new = self._vk, self._vk.ffi.new
+        wait_semaphores = new("VkSemaphore[]", [s.vk_semaphore for s, _ in waits])
+        wait_values = new("uint64_t[]", [value for _, value in waits])
+        stages = new("VkPipelineStageFlags[]", [_ALL_COMMANDS] * len(waits))
+        signal_semaphores = new("VkSemaphore[]", [s.vk_semaphore for s, _ in signals])
+        signal_values = new("uint64_t[]", [value for _, value in signals])
+        command_buffers = new("VkCommandBuffer[]", [b.vk_commands for b in buffers])
+        timeline = new("VkTimelineSemaphoreSubmitInfo*")
+        timeline.sType = vk.VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO
+        timeline.waitSemaphoreValueCount = len(waits)
+        timeline.pWaitSemaphoreValues = wait_values
+        timeline.signalSemaphoreValueCount = len(signals)
+        timeline.pSignalSemaphoreValues = signal_values
+        info = new("VkSubmitInfo*")
+        info.sType = vk.VK_STRUCTURE_TYPE_SUBMIT_INFO
+        info.pNext = timeline
+        info.waitSemaphoreCount = len(waits)
+        info.pWaitSemaphores = wait_semaphores
+        info.pWaitDstStageMask = stages
+        info.commandBufferCount = len(buffers)
+        info.pCommandBuffers = command_buffers
+        info.signalSemaphoreCount = len(signals)
+        info.pSignalSemaphores = signal_semaphores
+        return self._submit_function(self._queue, 1, info, vk.ffi.NULL)
