@@ -287,7 +287,7 @@ def _check_same_shape(op: IRDLOperation) -> None:
 def _bitwidth(type_: Attribute) -> int:
     element = get_element_type_or_self(type_)
     assert isinstance(element, IntegerType)
-    return element.width.data
+    return element.bitwidth
 
 
 class _Convert(_Redefined):

@@ -1,0 +1,10 @@
+"""Passes from L4 buffers to L5 spirv, in the order of the pipeline."""
+
+PASSES: tuple[str, ...] = (
+    "lower-forall",
+    "lower-all-reduce",
+    "lower-transfers",
+    "expand-math",
+    "expand-narrow-types",
+    "convert-to-spirv",
+)

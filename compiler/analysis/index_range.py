@@ -1,0 +1,126 @@
+"""What is known of an index: that it is not negative, what divides it, its constant value."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import cast
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+_IDS = frozenset(
+    {
+        "gpu.thread_id",
+        "gpu.block_id",
+        "gpu.block_dim",
+        "gpu.grid_dim",
+        "gpu.global_id",
+        "gpu.lane_id",
+        "gpu.subgroup_id",
+        "gpu.subgroup_size",
+        "gpu.num_subgroups",
+    }
+)
+_CLOSED = frozenset(
+    {
+        "arith.addi",
+        "arith.muli",
+        "arith.divsi",
+        "arith.divui",
+        "arith.floordivsi",
+        "arith.ceildivsi",
+        "arith.ceildivui",
+        "arith.remui",
+        "arith.minsi",
+        "arith.minui",
+        "arith.maxui",
+        "arith.ori",
+        "arith.index_cast",
+        "arith.index_castui",
+    }
+)
+"""Ops that give no negative index from operands that are not negative: indices do not wrap."""
+
+
+def constant_int(value: SSAValue) -> int | None:
+    """The integer a value is known to be (for a vector: each of its elements), or None."""
+    number = constant_number(value)
+    return number if isinstance(number, int) else None
+
+
+def constant_number(value: SSAValue) -> int | float | None:
+    """The number a value, or each element of a vector, is known to be, or None."""
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        return None
+    if owner.name in ("vector.broadcast", "vector.splat"):
+        return constant_number(owner.operands[0])
+    if not isinstance(owner, arith.ConstantOp):
+        return None
+    attr = owner.value
+    if isinstance(attr, IntegerAttr | FloatAttr):
+        return attr.value.data
+    if isinstance(attr, DenseIntOrFPElementsAttr) and attr.is_splat():
+        return cast("int | float", attr.get_values()[0])
+    return None
+
+
+def is_non_negative(value: SSAValue) -> bool:
+    """Whether an index is proved not to be negative."""
+    number = constant_int(value)
+    if number is not None:
+        return number >= 0
+    owner = value.owner
+    if isinstance(value, BlockArgument):
+        loop = value.block.parent_op()
+        return (
+            isinstance(loop, scf.ForOp)
+            and value.index == 0
+            and is_non_negative(loop.lb)
+            and is_non_negative(loop.step)
+        )
+    assert isinstance(owner, Operation)
+    if owner.name in _IDS:
+        return True
+    if owner.name in _CLOSED:
+        return all(is_non_negative(operand) for operand in owner.operands)
+    if owner.name in ("arith.andi", "arith.maxsi"):
+        return any(is_non_negative(operand) for operand in owner.operands)
+    if owner.name in ("arith.remsi", "arith.shrui", "arith.shrsi", "arith.shli"):
+        return is_non_negative(owner.operands[0])
+    if owner.name == "arith.select":
+        return is_non_negative(owner.operands[1]) and is_non_negative(owner.operands[2])
+    return False
+
+
+def known_divisor(value: SSAValue) -> int:
+    """A positive integer that divides an index, as large as its structure shows; 0 for zero."""
+    number = constant_int(value)
+    if number is not None:
+        return abs(number)
+    if isinstance(value, BlockArgument):
+        loop = value.block.parent_op()
+        if isinstance(loop, scf.ForOp) and value.index == 0:
+            return gcd(known_divisor(loop.lb), known_divisor(loop.step))
+        return 1
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    match owner.name:
+        case "arith.addi" | "arith.subi":
+            return gcd(known_divisor(owner.operands[0]), known_divisor(owner.operands[1]))
+        case "arith.muli":
+            return known_divisor(owner.operands[0]) * known_divisor(owner.operands[1])
+        case "arith.minsi" | "arith.maxsi" | "arith.minui" | "arith.maxui":
+            return gcd(known_divisor(owner.operands[0]), known_divisor(owner.operands[1]))
+        case "arith.select":
+            return gcd(known_divisor(owner.operands[1]), known_divisor(owner.operands[2]))
+        case "arith.shli":
+            shift = constant_int(owner.operands[1])
+            return known_divisor(owner.operands[0]) << shift if shift is not None else 1
+        case "arith.remui" | "arith.remsi":
+            return gcd(known_divisor(owner.operands[0]), known_divisor(owner.operands[1]))
+        case "arith.index_cast" | "arith.index_castui":
+            return known_divisor(owner.operands[0])
+        case _:
+            return 1

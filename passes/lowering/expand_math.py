@@ -1,0 +1,169 @@
+"""The pass `expand-math`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    ModuleOp,
+    UnitAttr,
+    VectorType,
+    f32,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+
+from ingot.compiler.dialects import vector
+from ingot.passes.lowering import math_boolean, math_conversion, math_integer, math_minmax
+from ingot.passes.lowering.emitter import (
+    NO_CONTRACTION,
+    Emitter,
+    Value,
+    element_type,
+    replace_op,
+    with_element,
+)
+from ingot.passes.lowering.math_functions import FORMULAS, FunctionLibrary, scalar_only
+
+Expansion = Callable[[Operation, Emitter], "Value | list[Value] | None"]
+
+_EXPANSIONS: dict[str, Expansion] = {
+    **math_minmax.EXPANSIONS,
+    **math_integer.EXPANSIONS,
+    **math_conversion.EXPANSIONS,
+}
+_SMALL_FLOATS = (Float16Type(), BFloat16Type())
+_CONTRACTIBLE = frozenset({"arith.addf", "arith.subf", "arith.mulf"})
+_FAST_NATIVE = frozenset(
+    f"math.{name}"
+    for name in (
+        *("exp", "exp2", "log", "log2", "sin", "cos", "tan"),
+        *("asin", "acos", "atan", "sinh", "cosh"),
+    )
+)
+"""Functions that `math=fast` leaves to the target."""
+
+
+@dataclass(frozen=True)
+class ExpandMathPass(ModulePass):
+    """Writes out arithmetic that targets lack or get wrong, on L4 functions marked `ingot.kernel`.
+
+    Long formulas become calls of private functions of the module. `math=safe` allows contraction
+    of a product and a sum, `strict` forbids it (ops marked `ingot.no_contraction`), `fast` leaves
+    common functions to the target and does not care for NaN in minima and maxima.
+
+    ```mlir
+    %1 = math.tanh %0 : f32
+    ```
+    becomes
+    ```mlir
+    %1 = func.call @ingot_tanh_f32(%0) : (f32) -> f32
+    ```
+    """
+
+    name = "expand-math"
+
+    math: Literal["safe", "fast", "strict"] = "safe"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        strict = self.math == "strict"
+        library = FunctionLibrary(op, strict)
+        kernels = [function for function in op.ops if "ingot.kernel" in function.attributes]
+        for kernel in kernels:
+            for inner in list(kernel.walk()):
+                if inner.name.startswith(("arith.", "math.")):
+                    self._expand(inner, library)
+
+    def _expand(self, op: Operation, library: FunctionLibrary) -> None:
+        expansion = self._expansion(op)
+        if expansion is None:
+            if self.math == "strict" and op.name in _CONTRACTIBLE:
+                op.attributes[NO_CONTRACTION] = UnitAttr()
+            return
+        emitter = Emitter.before_op(op, strict=library.strict, function=library.get)
+        result = expansion(op, emitter)
+        if result is not None:
+            replace_op(op, result)
+
+    def _expansion(self, op: Operation) -> Expansion | None:
+        """How to rewrite an op; None leaves it."""
+        if (boolean := math_boolean.expansion(op)) is not None:
+            return boolean
+        fast = self.math == "fast"
+        if fast and (op.name in _FAST_NATIVE):
+            return None
+        if op.name in FORMULAS:
+            return _call
+        if fast and (chosen := math_minmax.FAST_EXPANSIONS.get(op.name)) is not None:
+            return chosen
+        expansion = _EXPANSIONS.get(op.name)
+        if expansion is not None and _has_bf16(op):
+            return _in_single_precision(expansion)
+        return expansion
+
+
+def _has_bf16(op: Operation) -> bool:
+    return any(element_type(operand.type) == BFloat16Type() for operand in op.operands)
+
+
+def _in_single_precision(expansion: Expansion) -> Expansion:
+    """The expansion on operands extended to f32, with float results rounded back."""
+
+    def expand(op: Operation, e: Emitter) -> Value | list[Value] | None:
+        wide = op.clone()
+        wide.operands = [_widened(e.value(operand)).ssa for operand in op.operands]
+        types = [result.type for result in op.results]
+        for old in wide.results:
+            if element_type(old.type) in _SMALL_FLOATS:
+                old._type = with_element(old.type, f32)  # pyright: ignore[reportPrivateUsage]
+        e.insert(wide)
+        inner = Emitter.before_op(wide, strict=e.strict, function=e.function)
+        result = expansion(wide, inner)
+        if result is None:
+            values = [e.value(value) for value in wide.results]
+        else:
+            values = result if isinstance(result, list) else [result]
+            wide.detach()
+            wide.erase()
+        return [
+            Value(value.ssa, e).convert(element_type(type_))
+            if element_type(type_) in _SMALL_FLOATS
+            else value
+            for value, type_ in zip(values, types, strict=True)
+        ]
+
+    return expand
+
+
+def _widened(value: Value) -> Value:
+    return value.convert(f32) if value.element in _SMALL_FLOATS else value
+
+
+def _call(op: Operation, e: Emitter) -> Value:
+    """Call the function for the op, in f32 for narrower floats."""
+    operands = [_widened(e.value(operand)) for operand in op.operands]
+    type_ = operands[0].type
+    if isinstance(type_, VectorType) and scalar_only(op.name):
+        result = _call_by_element(op.name, operands, cast("VectorType[Attribute]", type_), e)
+    else:
+        result = e.call(op.name, *operands)
+    original: Attribute = element_type(op.results[0].type)
+    return result.convert(original) if original in _SMALL_FLOATS else result
+
+
+def _call_by_element(
+    name: str, operands: list[Value], type_: VectorType[Attribute], e: Emitter
+) -> Value:
+    elements: list[Value] = []
+    for index in range(type_.get_shape()[0]):
+        scalars = [
+            e.op(vector.vector.ExtractOp(operand.ssa, [index], type_.element_type))
+            for operand in operands
+        ]
+        elements.append(e.call(name, *scalars))
+    return e.op(vector.FromElementsOp([element.ssa for element in elements], type_))
