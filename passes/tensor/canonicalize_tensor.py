@@ -1,0 +1,181 @@
+"""Fold what needs no computation: constants, reshapes, casts, copies, dead ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from ingot.compiler.analysis.scalar_folding import fold, int_of
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.linalg import FillOp
+
+from .generic_patterns import GENERIC_PATTERNS
+from .generics import Emitter, empty, fill, reshape, reshape_steps, tensor_type
+
+Reshape = tensor.CollapseShapeOp | tensor.ExpandShapeOp
+
+
+class EraseDead(RewritePattern):
+    """Erase ops whose results nobody uses."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if op.results and not any(r.uses for r in op.results) and is_trivially_dead(op):
+            rewriter.erase(op)
+
+
+class FoldScalars(RewritePattern):
+    """Compute scalar arith ops of constants."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        folded = fold(op)
+        if isinstance(folded, SSAValue):
+            rewriter.replace(op, [], [folded])
+        elif folded is not None:
+            constant = Emitter(rewriter, op.location).add(arith.ConstantOp(folded))
+            rewriter.replace(op, [], [constant.result])
+
+
+class FoldReshape(RewritePattern):
+    """Merge chains of reshapes; reshape what a tensor is made of instead of the tensor."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if not isinstance(op, Reshape):
+            return
+        emit = Emitter(rewriter, op.location)
+        source, shape = op.src, shape_of(op.result)
+        owner = source.owner
+        if shape_of(source) == shape:
+            rewriter.replace(op, [], [source])
+        elif isinstance(owner, tensor.EmptyOp):
+            rewriter.replace(op, [], [empty(emit, tensor_type(op.result))])
+        elif isinstance(owner, FillOp):
+            rewriter.replace(op, [], [fill(emit, owner.inputs[0], tensor_type(op.result))])
+        elif isinstance(owner, arith.ConstantOp):
+            constant = emit.add(_retyped(owner, cast("TensorType[Attribute]", op.result.type)))
+            rewriter.replace(op, [], [constant.result])
+        elif isinstance(owner, Reshape):
+            already_short = isinstance(owner, tensor.CollapseShapeOp) and isinstance(
+                op, tensor.ExpandShapeOp
+            )
+            if reshape_steps(shape_of(owner.src), shape) < 2 or not already_short:
+                rewriter.replace(op, [], [reshape(emit, owner.src, shape)])
+
+
+def _retyped(constant: arith.ConstantOp, type_: TensorType[Attribute]) -> arith.ConstantOp:
+    """The same data under another shape."""
+    value = constant.value
+    if isinstance(value, DenseResourceAttr):
+        return arith.ConstantOp(DenseResourceAttr(value.resource_handle, type_))
+    assert isinstance(value, DenseIntOrFPElementsAttr)
+    return arith.ConstantOp(DenseIntOrFPElementsAttr(type_, value.data))  # pyright: ignore
+
+
+class FoldCast(RewritePattern):
+    """A cast to the type that the source has changes nothing."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.CastOp, rewriter: PatternRewriter) -> None:
+        if op.source.type == op.dest.type:
+            rewriter.replace(op, [], [op.source])
+
+
+class FoldDim(RewritePattern):
+    """The size of a static dimension is a constant."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.DimOp, rewriter: PatternRewriter) -> None:
+        index = int_of(op.index)
+        if index is not None and shape_of(op.source)[index] >= 0:
+            size = IntegerAttr(shape_of(op.source)[index], IndexType())
+            rewriter.replace(op, arith.ConstantOp(size))
+
+
+class SplatConstantToFill(RewritePattern):
+    """A constant tensor of one value is a fill, which a kernel makes by itself."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.ConstantOp, rewriter: PatternRewriter) -> None:
+        value = op.value
+        if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(op.result.type, TensorType):
+            if not value.is_splat():
+                return
+            emit = Emitter(rewriter, op.location)
+            scalar = emit.add(arith.ConstantOp(_first(value)))
+            rewriter.replace(op, [], [fill(emit, scalar.result, tensor_type(op.result))])
+
+
+def _first(value: DenseIntOrFPElementsAttr) -> IntegerAttr | FloatAttr:
+    return cast("IntegerAttr | FloatAttr", next(iter(value.iter_attrs())))
+
+
+class FillFromEmpty(RewritePattern):
+    """A fill overwrites all that was there."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FillOp, rewriter: PatternRewriter) -> None:
+        init = op.outputs[0]
+        if not isinstance(init.owner, tensor.EmptyOp):
+            op.operands[1] = empty(Emitter(rewriter, op.location), tensor_type(init))
+            rewriter.notify_op_modified(op)
+
+
+class FoldExtract(RewritePattern):
+    """An element of a filled tensor is the scalar that it was filled with."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.ExtractOp, rewriter: PatternRewriter) -> None:
+        if isinstance(op.tensor.owner, FillOp):
+            rewriter.replace(op, [], [op.tensor.owner.inputs[0]])
+
+
+TENSOR_PATTERNS: tuple[RewritePattern, ...] = (
+    EraseDead(),
+    FoldScalars(),
+    FoldReshape(),
+    FoldCast(),
+    FoldDim(),
+    SplatConstantToFill(),
+    FillFromEmpty(),
+    FoldExtract(),
+)
+
+
+@dataclass(frozen=True)
+class CanonicalizeTensorPass(ModulePass):
+    """Bring ops on tensors into one form each, and fold those that compute nothing (L1 to L1).
+
+        %e = tensor.expand_shape %x ... : tensor<4xf32> into tensor<4x1xf32>
+        %c = tensor.collapse_shape %e ... : tensor<4x1xf32> into tensor<4xf32>
+        %f = linalg.fill ...; linalg.generic ins(%c, %f) { add }
+    becomes
+        linalg.generic ins(%x) { add %in, %scalar }
+    """
+
+    name = "canonicalize-tensor"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite until nothing changes."""
+        patterns = GreedyRewritePatternApplier([*TENSOR_PATTERNS, *GENERIC_PATTERNS], ctx=ctx)
+        PatternRewriteWalker(patterns).rewrite_module(op)

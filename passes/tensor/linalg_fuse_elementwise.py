@@ -1,0 +1,276 @@
+"""Fuse elementwise producers into the generics that read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.affine_maps import dims_given, permutation_of, substitute
+from ingot.compiler.analysis.cost import body_cost
+from ingot.compiler.analysis.dispatch_graph import is_contraction
+from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.fusion_profit import Candidate, should_fuse
+from ingot.compiler.analysis.structured import (
+    captured_tensors,
+    indexing_maps,
+    is_parallel,
+    loop_extents,
+    shape_of,
+)
+from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
+
+from .generic_patterns import set_operands, share_equal_inputs
+from .generics import Emitter, empty, erase, materialize, tensor_type
+
+
+def _as_producer(value: SSAValue) -> GenericOp | None:
+    """The op that makes `value` if it computes each element on its own, from its inputs alone."""
+    op = value.owner
+    if not isinstance(op, GenericOp) or not all(is_parallel(op)) or len(op.results) != 1:
+        return None
+    written = permutation_of(indexing_maps(op)[-1])
+    whole = written is not None and len(written) == len(op.iterator_types.data)
+    return op if whole and not op.body.block.args[-1].uses else None
+
+
+def _users(op: Operation) -> set[Operation]:
+    """The ops at the level of `op` that use its results, or hold one that does."""
+    block = op.parent_block()
+    users: set[Operation] = set()
+    for result in op.results:
+        for use in result.uses:
+            user = use.operation
+            while user.parent_block() is not block:
+                parent = user.parent_op()
+                assert parent is not None
+                user = parent
+            users.add(user)
+    return users
+
+
+def _follows_reduction(op: GenericOp) -> bool:
+    """Whether `op` finishes a reduction: no elementwise op between them changes the shape."""
+    shape = shape_of(op.results[0])
+    for operand in op.inputs:
+        owner = operand.owner
+        if isinstance(owner, GenericOp) and shape_of(operand) == shape:
+            if not all(is_parallel(owner)) or _follows_reduction(owner):
+                return True
+    return False
+
+
+def _width(value: SSAValue) -> int:
+    """Bytes of one element."""
+    element = tensor_type(value).element_type
+    return getattr(element, "size", 8)
+
+
+def _candidate(producer: GenericOp, consumer: GenericOp, extracts: int) -> Candidate:
+    elements = prod(loop_extents(producer))
+    large = [v for v in producer.inputs if prod(shape_of(v)) >= elements]
+    result = producer.results[0]
+    users = _users(producer)
+    return Candidate(
+        cost=body_cost(producer),
+        elements=elements,
+        reads=prod(loop_extents(consumer)) * max(1, extracts),
+        only_user=users == {consumer},
+        into_contraction=is_contraction(consumer),
+        follows_reduction=_follows_reduction(producer),
+        returned=any(isinstance(user, func.ReturnOp) for user in users),
+        one_large_input=len(large) <= 1
+        and all(_width(v) <= _width(result) for v in large)
+        and not captured_tensors(producer),
+    )
+
+
+def _inline(
+    producer: GenericOp,
+    emit: Emitter,
+    arguments: dict[SSAValue, SSAValue],
+    loops: list[SSAValue | int],
+) -> SSAValue:
+    """Clone the body of `producer`; loop i is an index value, or loop `loops[i]` of the consumer."""
+    block = producer.body.block
+    for op in block.ops:
+        if isinstance(op, YieldOp):
+            value = op.operands[0]
+            return arguments.get(value, value)
+        if isinstance(op, IndexOp):
+            loop = loops[op.dim.value.data]
+            index = loop if isinstance(loop, SSAValue) else emit.add(IndexOp(loop)).result
+            arguments[op.result] = index
+            continue
+        new = op.clone(arguments)
+        _renumber(new, loops)
+        emit.builder.insert(new)
+    raise AssertionError("the body of a generic ends in linalg.yield")
+
+
+def _renumber(op: Operation, loops: list[SSAValue | int]) -> None:
+    """Renumber `linalg.index` in the regions of a cloned op."""
+    for inner in [i for region in op.regions for i in region.walk() if isinstance(i, IndexOp)]:
+        loop = loops[inner.dim.value.data]
+        if isinstance(loop, SSAValue):
+            inner.result.replace_all_uses_with(loop)
+            erase(inner)
+        else:
+            inner.properties["dim"] = IndexOp(loop).dim
+
+
+def _fuse_input(producer: GenericOp, consumer: GenericOp, position: int) -> None:
+    """Compute input `position` of `consumer` inside it."""
+    maps = indexing_maps(consumer)
+    extents = loop_extents(consumer)
+    rank = len(extents)
+    block = consumer.body.block
+    written = permutation_of(indexing_maps(producer)[-1])
+    assert written is not None
+    # Loop l of the producer runs over dimension written.index(l) of its result.
+    loops: list[AffineExpr] = [
+        maps[position].results[written.index(loop)] for loop in range(len(written))
+    ]
+    new_maps = [substitute(m, loops, rank) for m in indexing_maps(producer)[:-1]]
+    first = block.first_op
+    assert first is not None
+    emit = Emitter.before(first)
+    emit.location = producer.location
+    arguments: dict[SSAValue, SSAValue] = {}
+    count = len(new_maps)
+    for offset, argument in enumerate(producer.body.block.args[:-1]):
+        new = block.insert_arg(argument.type, position + 1 + offset, argument.location)
+        new.name_hint = argument.name_hint
+        arguments[argument] = new
+    value = _inline(producer, emit, arguments, _loop_values(emit, producer, loops, rank))
+    block.args[position].replace_all_uses_with(value)
+    block.erase_arg(block.args[position])
+    inputs = [*consumer.inputs]
+    inputs[position : position + 1] = producer.inputs
+    maps[position : position + 1] = new_maps
+    missing = sorted(set(range(rank)) - dims_given(maps))
+    if missing:
+        # Only the shape of what was fused said how far these loops run.
+        element = IntegerType(1)
+        shape = empty(Emitter.before(consumer), TensorType(element, [extents[d] for d in missing]))
+        at = position + count
+        block.insert_arg(element, at)
+        inputs.insert(at, shape)
+        maps.insert(at, AffineMap(rank, 0, tuple(AffineDimExpr(d) for d in missing)))
+    set_operands(consumer, inputs, list(consumer.outputs), maps)
+    share_equal_inputs(consumer)
+
+
+def _loop_values(
+    emit: Emitter, producer: GenericOp, loops: list[AffineExpr], rank: int
+) -> list[SSAValue | int]:
+    """The producer's loops inside the consumer; an index is computed only where it is used."""
+    used = {op.dim.value.data for op in producer.body.walk() if isinstance(op, IndexOp)}
+    values: list[SSAValue | int] = []
+    for loop, expr in enumerate(loops):
+        if isinstance(expr, AffineDimExpr) or loop not in used:
+            values.append(expr.position if isinstance(expr, AffineDimExpr) else 0)
+            continue
+        indices: list[SSAValue] = []
+        for dim in range(rank):
+            needed = dim in expr.used_dims()
+            indices.append(emit.add(IndexOp(dim)).result if needed else emit.index(0))
+        values.append(materialize(emit, expr, indices))
+    return values
+
+
+def _fuse_extract(producer: GenericOp, extract: tensor.ExtractOp) -> None:
+    """Compute the element that `extract` takes of the producer's result in its place."""
+    written = permutation_of(indexing_maps(producer)[-1])
+    assert written is not None
+    loops: list[SSAValue | int] = [extract.indices[written.index(i)] for i in range(len(written))]
+    values = [v for v in loops if isinstance(v, SSAValue)]
+    emit = Emitter.before(extract)
+    arguments: dict[SSAValue, SSAValue] = {}
+    body = producer.body.block
+    for operand, map_, argument in zip(
+        producer.inputs, indexing_maps(producer), body.args, strict=False
+    ):
+        if argument.uses:
+            indices = [materialize(emit, e, values) for e in map_.results]
+            element = emit.add(tensor.ExtractOp(operand, indices, argument.type))
+            arguments[argument] = element.result
+    value = _inline(producer, emit, arguments, loops)
+    extract.result.replace_all_uses_with(value)
+    erase(extract)
+
+
+def _extracts(consumer: GenericOp, value: SSAValue) -> list[tensor.ExtractOp]:
+    return [
+        op for op in consumer.body.walk() if isinstance(op, tensor.ExtractOp) and op.tensor is value
+    ]
+
+
+def _buffers(op: GenericOp) -> set[SSAValue]:
+    """The tensors that a kernel of `op` alone reads."""
+    read = [
+        v for v in [*op.inputs, *captured_tensors(op)] if not isinstance(v.owner, tensor.EmptyOp)
+    ]
+    return set(read)
+
+
+def _fuse_into(consumer: GenericOp, max_operands: int) -> None:
+    """Fuse every producer of `consumer` that pays, until none does."""
+    refused: set[SSAValue] = set()
+    while True:
+        for value in [*consumer.inputs, *captured_tensors(consumer)]:
+            producer = _as_producer(value)
+            if producer is None or value in refused or producer.parent is not consumer.parent:
+                continue
+            extracts = _extracts(consumer, value)
+            buffers = (_buffers(consumer) - {value}) | _buffers(producer)
+            if len(buffers) + len(consumer.results) > max_operands or not should_fuse(
+                _candidate(producer, consumer, len(extracts))
+            ):
+                refused.add(value)
+                continue
+            while value in consumer.inputs:
+                _fuse_input(producer, consumer, list(consumer.inputs).index(value))
+            for extract in extracts:
+                _fuse_extract(producer, extract)
+            if not any(r.uses for r in producer.results):
+                erase(producer)
+            break
+        else:
+            return
+
+
+def _fuse_block(block: Block, max_operands: int) -> None:
+    for op in list(block.ops):
+        if isinstance(op, GenericOp):
+            share_equal_inputs(op)
+            _fuse_into(op, max_operands)
+
+
+@dataclass(frozen=True)
+class LinalgFuseElementwisePass(ModulePass):
+    """Compute elementwise producers inside the generics that read them (L1 to L1).
+
+    Producers are fused when nothing costly is computed twice (compiler/analysis/fusion_profit.py);
+    into matrix products and convolutions only what moves or converts data.
+
+        %1 = linalg.generic {exp} ins(%x) ...
+        %2 = linalg.generic {sum over d1} ins(%1) ...
+    becomes
+        %2 = linalg.generic {sum of exp over d1} ins(%x) ...
+    """
+
+    name = "linalg-fuse-elementwise"
+
+    max_operands: int = 24
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Fuse in every host function, in program order, so that producers are fused first."""
+        for function in host_functions(op):
+            _fuse_block(function.body.block, self.max_operands)
