@@ -1,4 +1,4 @@
-"""The context that every command parses with: all dialects known, none imported before it is used."""
+"""The context that every command parses with: all dialects known, none imported before its use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from xdsl.context import Context
-from xdsl.ir import Dialect
+from xdsl.ir import Attribute, Dialect, TypeAttribute
 
 _OURS = "ingot.compiler.dialects"
 _XDSL = "xdsl.dialects"
@@ -14,7 +14,7 @@ _XDSL = "xdsl.dialects"
 DIALECTS: dict[str, tuple[str, str]] = {
     "affine": (f"{_XDSL}.affine", "Affine"),
     "arith": (f"{_OURS}.arith", "Arith"),
-    "bufferization": (f"{_XDSL}.bufferization", "Bufferization"),
+    "bufferization": (f"{_OURS}.bufferization", "Bufferization"),
     "builtin": (f"{_XDSL}.builtin", "Builtin"),
     "cf": (f"{_XDSL}.cf", "Cf"),
     "complex": (f"{_XDSL}.complex", "Complex"),
@@ -47,9 +47,35 @@ def _factory(module: str, name: str) -> Callable[[], Dialect]:
     return load
 
 
+class DialectContext(Context):
+    """A context that keeps attributes it does not know as their text.
+
+    Frameworks hang attributes of their own dialects on modules, functions and arguments; they do
+    not change what the program computes. Unknown ops stay errors.
+    """
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        found = super().get_optional_attr(name)
+        if found is None:
+            from xdsl.dialects.builtin import UnregisteredAttr
+
+            found = self._loaded_attrs[name] = UnregisteredAttr.with_name_and_type(name, False)
+        return found
+
+    def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
+        found = super().get_optional_type(name)
+        if found is None:
+            from xdsl.dialects.builtin import UnregisteredAttr
+
+            unknown = UnregisteredAttr.with_name_and_type(name, True)
+            assert issubclass(unknown, TypeAttribute)
+            found = self._loaded_types[name] = unknown
+        return found
+
+
 def make_context() -> Context:
     """A context in which a dialect's module is imported when the text first mentions it."""
-    context = Context()
+    context = DialectContext()
     for name, (module, attribute) in DIALECTS.items():
         context.register_dialect(name, _factory(module, attribute))
     return context

@@ -434,10 +434,86 @@ class UnPackOp(UnpackLike):
     name = "tensor.unpack"
 
 
+@irdl_op_definition
+class PadOp(IRDLOperation):
+    """`tensor.pad`; unlike xDSL's, the result may be static where source and padding add up to it."""
+
+    name = "tensor.pad"
+
+    source = operand_def(TensorType)
+    low = var_operand_def(IndexType)
+    high = var_operand_def(IndexType)
+    static_low = prop_def(DenseArrayBase.constr(i64))
+    static_high = prop_def(DenseArrayBase.constr(i64))
+    nofold = opt_prop_def(UnitAttr)
+    region = region_def("single_block")
+    result = result_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure(), SingleBlockImplicitTerminator(tensor.YieldOp))
+
+    assembly_format = (
+        "$source "
+        "(`nofold` $nofold^)? "
+        "`low` `` custom<DynamicIndexList>($low, $static_low) "
+        "`high` `` custom<DynamicIndexList>($high, $static_high) "
+        "$region attr-dict `:` type($source) `to` type($result)"
+    )
+    custom_directives = (DynamicIndexList,)
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        low: Sequence[SSAValue | int],
+        high: Sequence[SSAValue | int],
+        region: Region,
+        result_type: Attribute,
+    ):
+        """Pad each dimension by `low` in front and `high` behind with what `region` yields."""
+        lists = [split_dynamic_index_list(list(values), DYNAMIC_INDEX) for values in (low, high)]
+        static = [DenseArrayBase.from_list(i64, values) for values, _ in lists]
+        super().__init__(
+            operands=[source, *(dynamic for _, dynamic in lists)],
+            result_types=[result_type],
+            properties={"static_low": static[0], "static_high": static[1]},
+            regions=[region],
+        )
+
+    @property
+    def mixed_low(self) -> list[SSAValue | int]:
+        """The padding in front of each dimension."""
+        values: Sequence[int] = self.static_low.get_values()
+        return get_dynamic_index_list(values, self.low, DYNAMIC_INDEX)
+
+    @property
+    def mixed_high(self) -> list[SSAValue | int]:
+        """The padding behind each dimension."""
+        values: Sequence[int] = self.static_high.get_values()
+        return get_dynamic_index_list(values, self.high, DYNAMIC_INDEX)
+
+    def verify_(self) -> None:
+        source, result = self.source.type, self.result.type
+        assert isinstance(source, TensorType) and isinstance(result, TensorType)
+        rank = len(source.get_shape())
+        if {len(self.static_low), len(self.static_high), len(result.get_shape())} != {rank}:
+            raise VerifyException("the padding and the result must have the rank of the source")
+        if len(self.region.block.args) != rank:
+            raise VerifyException("the region takes one index for each dimension")
+        sizes = zip(source.get_shape(), self.mixed_low, self.mixed_high, strict=True)
+        for dim, (size, low, high) in enumerate(sizes):
+            if size == DYNAMIC_INDEX or not isinstance(low, int) or not isinstance(high, int):
+                continue
+            if result.get_shape()[dim] not in (size + low + high, DYNAMIC_INDEX):
+                raise VerifyException(
+                    f"dimension {dim} of the result must have {size + low + high} elements"
+                )
+
+
 Tensor = Dialect(
     "tensor",
     [
-        *tensor.Tensor.operations,
+        *(op for op in tensor.Tensor.operations if op is not tensor.PadOp),
+        PadOp,
         ParallelInsertSliceOp,
         GenerateOp,
         RankOp,

@@ -1,0 +1,161 @@
+"""Read off a kernel's IR what the choice of its schedule depends on."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, OpResult
+from xdsl.ir.affine import AffineDimExpr
+from xdsl.utils.type import get_element_type_or_self
+
+from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
+from ingot.compiler.analysis.structured import (
+    indexing_maps,
+    loop_extents,
+    match_contraction,
+    reduction_loops,
+    shape_of,
+)
+from ingot.compiler.dialects.ingot import ScanOp
+from ingot.compiler.dialects.linalg import GenericOp
+
+
+def is_kernel(func: FuncOp) -> bool:
+    """Whether a function is an outlined kernel."""
+    return "ingot.kernel" in func.attributes
+
+
+def kernel_results(func: FuncOp) -> list[OpResult]:
+    """The values a kernel on tensors returns."""
+    terminator = func.body.block.last_op
+    assert isinstance(terminator, ReturnOp)
+    return [v for v in terminator.arguments if isinstance(v, OpResult)]
+
+
+def row_dims(func: FuncOp) -> int:
+    """How many leading dimensions of a row kernel's results count rows; 0 for pointwise kernels."""
+    attr = func.attributes.get("ingot.row_dims")
+    return attr.value.data if isinstance(attr, IntegerAttr) else 0
+
+
+def kernel_kind(func: FuncOp) -> str:
+    """`pointwise` or `row`."""
+    attr = func.attributes.get("ingot.kind")
+    return attr.data if isinstance(attr, StringAttr) else "pointwise"
+
+
+def describe_kernel(func: FuncOp) -> KernelShape:
+    """The `KernelShape` of an outlined kernel at L2."""
+    results = kernel_results(func)
+    anchor = results[0]
+    shape = shape_of(anchor)
+    ops = list(func.body.block.ops)
+    generics = [op for op in ops if isinstance(op, GenericOp)]
+    has_regions = any(inner.regions for op in generics for inner in op.body.block.ops)
+    element_bytes = max((_bytes(v.type) for op in ops for v in op.operands), default=4)
+    if kernel_kind(func) == "row":
+        rows = row_dims(func)
+        inner, last = 1, 1
+        for op in generics:
+            extents = _inner_extents(op, rows)
+            count = 1
+            for extent in extents:
+                count *= extent
+            if count > inner or (count == inner and extents):
+                inner, last = count, extents[-1] if extents else 1
+        return KernelShape(
+            kind="row",
+            parallel=shape[:rows],
+            inner=inner,
+            inner_last=last,
+            vectorizable=not has_regions,
+            has_reduction=True,
+            element_bytes=element_bytes,
+        )
+    owner = anchor.op
+    if isinstance(owner, ScanOp):
+        dimension = owner.dimension.value.data
+        kept = shape_of(owner.input)
+        return KernelShape(
+            kind="pointwise",
+            parallel=(*kept[:dimension], *kept[dimension + 1 :]),
+            vectorizable=False,
+            has_reduction=True,
+            element_bytes=element_bytes,
+        )
+    return KernelShape(
+        kind="pointwise",
+        parallel=shape,
+        vectorizable=not has_regions,
+        has_reduction=any(reduction_loops(op) for op in generics),
+        contraction=_contraction(func, shape),
+        element_bytes=element_bytes,
+    )
+
+
+def _inner_extents(op: GenericOp, rows: int) -> list[int]:
+    """Extents of the loops of a row kernel's op that run inside a row."""
+    out = indexing_maps(op)[len(op.inputs)]
+    row_loops = {
+        e.position
+        for e in out.results[: min(rows, len(out.results))]
+        if isinstance(e, AffineDimExpr)
+    }
+    return [n for i, n in enumerate(loop_extents(op)) if i not in row_loops]
+
+
+def find_contraction(func: FuncOp) -> GenericOp | None:
+    """The one contraction of a kernel whose other ops only follow it elementwise, or None."""
+    found: GenericOp | None = None
+    for op in func.body.block.walk():
+        if not isinstance(op, GenericOp) or not reduction_loops(op):
+            continue
+        if found is not None or match_contraction(op) is None:
+            return None
+        found = op
+    return found
+
+
+def _contraction(func: FuncOp, shape: tuple[int, ...]) -> ContractionShape | None:
+    op = find_contraction(func)
+    if op is None or len(shape) < 2:
+        return None
+    contraction = match_contraction(op)
+    assert contraction is not None
+    if len(contraction.k) != 1 or shape_of(op.outputs[0]) != shape:
+        return None
+    out = indexing_maps(op)[-1]
+    row, column = out.results[-2], out.results[-1]
+    assert isinstance(row, AffineDimExpr) and isinstance(column, AffineDimExpr)
+    sides = (contraction.m, contraction.n)
+    if not any(row.position in a and column.position in b for a, b in (sides, sides[::-1])):
+        return None
+    if not _keeps_order(func, op):
+        return None
+    extents = loop_extents(op)
+    return ContractionShape(
+        m=extents[row.position], n=extents[column.position], k=extents[contraction.k[0]]
+    )
+
+
+def _keeps_order(func: FuncOp, contraction: GenericOp) -> bool:
+    """Whether every op after the contraction reads its value without permuting dimensions."""
+    reached: set[Operation] = {contraction}
+    for op in func.body.block.ops:
+        if not isinstance(op, GenericOp) or op is contraction:
+            continue
+        for operand, map_ in zip(op.operands, indexing_maps(op), strict=True):
+            if isinstance(operand, OpResult) and operand.op in reached:
+                out = indexing_maps(op)[-1]
+                if map_ != out:
+                    return False
+                reached.add(op)
+    return True
+
+
+def _bytes(type_: Attribute) -> int:
+    element = get_element_type_or_self(type_)
+    width = getattr(element, "bitwidth", None)
+    if width is None:
+        width = getattr(getattr(element, "width", None), "data", 32)
+    return max(1, int(width) // 8) if isinstance(type_, TensorType) else 1

@@ -1,0 +1,256 @@
+"""The schedule of a kernel: how it is tiled, as data, and the choice of it as a pure function.
+
+`describe_kernel` reads the shape of a kernel off its IR, `select_schedule` chooses for a target
+profile, and `Schedule.to_attr`/`from_attr` carry the choice on the kernel as `ingot.schedule`, where
+the tiling, promotion and vectorization passes obey it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute
+
+from ingot.targets.profiles import TargetProfile
+
+Kind = Literal["pointwise", "contraction", "row"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Tile sizes per shared parallel loop of a kernel, in elements."""
+
+    kind: Kind
+    threadgroup: tuple[int, ...]
+    """Elements of each shared loop that one threadgroup computes."""
+    thread: tuple[int, ...]
+    """Elements of each shared loop that one thread computes (all 1 for a row kernel)."""
+    threads: int
+    """Threads of a threadgroup."""
+    vector: int = 1
+    """Width of vectors along the innermost loop."""
+    reduction: int = 0
+    """Elements of a contraction's reduction loop staged at once; 0 when it is not tiled."""
+    promote: tuple[int, ...] = ()
+    """Inputs of the contraction that are staged in threadgroup memory."""
+
+    def to_attr(self) -> DictionaryAttr:
+        """The attribute that stands for this schedule in the IR."""
+        return DictionaryAttr(
+            {
+                "kind": StringAttr(self.kind),
+                "threadgroup": DenseArrayBase.from_list(i64, self.threadgroup),
+                "thread": DenseArrayBase.from_list(i64, self.thread),
+                "threads": IntegerAttr(self.threads, i64),
+                "vector": IntegerAttr(self.vector, i64),
+                "reduction": IntegerAttr(self.reduction, i64),
+                "promote": DenseArrayBase.from_list(i64, self.promote),
+            }
+        )
+
+    @staticmethod
+    def from_attr(attr: Attribute) -> Schedule:
+        """Read the attribute back; raises ValueError when a field is missing or of another type."""
+        if not isinstance(attr, DictionaryAttr):
+            raise ValueError("ingot.schedule must be a dictionary")
+        return Schedule(
+            kind=_kind(attr),
+            threadgroup=_ints(attr, "threadgroup"),
+            thread=_ints(attr, "thread"),
+            threads=_int(attr, "threads"),
+            vector=_int(attr, "vector"),
+            reduction=_int(attr, "reduction"),
+            promote=_ints(attr, "promote"),
+        )
+
+
+def _kind(attr: DictionaryAttr) -> Kind:
+    kind = attr.data.get("kind")
+    match kind:
+        case StringAttr(data="pointwise"):
+            return "pointwise"
+        case StringAttr(data="contraction"):
+            return "contraction"
+        case StringAttr(data="row"):
+            return "row"
+        case _:
+            raise ValueError(f"unknown kind of schedule {kind}")
+
+
+def _int(attr: DictionaryAttr, name: str) -> int:
+    value = attr.data.get(name)
+    if not isinstance(value, IntegerAttr):
+        raise ValueError(f"the schedule lacks the integer '{name}'")
+    return value.value.data
+
+
+def _ints(attr: DictionaryAttr, name: str) -> tuple[int, ...]:
+    value = attr.data.get(name)
+    if not isinstance(value, DenseArrayBase):
+        raise ValueError(f"the schedule lacks the array '{name}'")
+    return tuple(int(v) for v in value.get_values())
+
+
+@dataclass(frozen=True)
+class KernelShape:
+    """What the choice of a schedule depends on."""
+
+    kind: Literal["pointwise", "row"]
+    parallel: tuple[int, ...]
+    """Extents of the shared parallel loops (of the rows, in a row kernel)."""
+    inner: int = 1
+    """Elements inside one row of a row kernel."""
+    inner_last: int = 1
+    """Extent of the innermost loop inside a row."""
+    vectorizable: bool = True
+    """No body has control flow, and the innermost loop walks contiguous memory somewhere."""
+    has_reduction: bool = False
+    contraction: ContractionShape | None = None
+    element_bytes: int = 4
+    """The widest element that is read or written."""
+
+
+@dataclass(frozen=True)
+class ContractionShape:
+    """A contraction whose m and n are the last two shared loops, in elements."""
+
+    m: int
+    n: int
+    k: int
+
+
+def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
+    """Choose tile sizes that fit the profile; never fails, since tiles of one element always fit."""
+    if shape.kind == "row":
+        return _row_schedule(shape, profile)
+    if shape.contraction is not None:
+        schedule = _contraction_schedule(shape, shape.contraction, profile)
+        if schedule is not None:
+            return schedule
+    return _pointwise_schedule(shape, profile)
+
+
+_DEFAULT_THREADS = 256
+
+
+def _pow2_at_least(n: int) -> int:
+    return 1 << max(0, n - 1).bit_length()
+
+
+def _pow2_at_most(n: int) -> int:
+    return 1 << (max(1, n).bit_length() - 1)
+
+
+def _vector_width(shape: KernelShape, extent: int) -> int:
+    """The widest vector of at most 16 bytes whose length divides the extent."""
+    if not shape.vectorizable:
+        return 1
+    for width in (4, 2):
+        if extent % width == 0 and extent > 0 and width * shape.element_bytes <= 16:
+            return width
+    return 1
+
+
+def _spread_threads(extents: list[int], limit: int) -> list[int]:
+    """Powers of two per loop with a product of at most `limit`, innermost loops first."""
+    threads = [1] * len(extents)
+    left = limit
+    for i in reversed(range(len(extents))):
+        threads[i] = min(_pow2_at_least(extents[i]), left)
+        left //= threads[i]
+    return threads
+
+
+def _pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
+    limit = min(_DEFAULT_THREADS, _pow2_at_most(profile.max_threads_per_threadgroup))
+    if shape.has_reduction:
+        # Every thread loops over a reduction: smaller groups spread few outputs over more cores.
+        limit = min(limit, 64)
+    thread = [1] * len(shape.parallel)
+    vector = 1
+    if thread:
+        vector = _vector_width(shape, shape.parallel[-1])
+        thread[-1] = vector
+    extents = [-(-p // t) for p, t in zip(shape.parallel, thread, strict=True)]
+    spread = _spread_threads(extents, limit)
+    return Schedule(
+        kind="pointwise",
+        threadgroup=tuple(s * t for s, t in zip(spread, thread, strict=True)),
+        thread=tuple(thread),
+        threads=_product(spread),
+        vector=vector,
+    )
+
+
+_CONTRACTION_TILES = (
+    (64, 64),
+    (64, 32),
+    (32, 64),
+    (32, 32),
+    (16, 64),
+    (64, 16),
+    (16, 32),
+    (16, 16),
+)
+_ENOUGH_THREADGROUPS = 64
+
+
+def _contraction_schedule(
+    shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
+) -> Schedule | None:
+    """Staging pays when every element of a staged tile is used several times."""
+    m, n, k = contraction.m, contraction.n, contraction.k
+    if m < 8 or n < 8 or k < 8:
+        return None
+    batch = _product(shape.parallel[:-2])
+    vector = _vector_width(shape, n)
+    register = 4
+    reduction = 16 if k >= 16 else 8
+    chosen = None
+    for tile_m, tile_n in _CONTRACTION_TILES:
+        if (tile_m < 32 and m > 16) or (tile_n < 32 and n > 16):
+            continue
+        threads = (tile_m // register) * (tile_n // register)
+        staged = (tile_m + tile_n) * reduction * shape.element_bytes
+        if threads > profile.max_threads_per_threadgroup or staged > profile.threadgroup_memory:
+            continue
+        if tile_m >= 2 * _pow2_at_least(m) or tile_n >= 2 * _pow2_at_least(n):
+            continue
+        chosen = (tile_m, tile_n, threads)
+        if batch * -(-m // tile_m) * -(-n // tile_n) >= _ENOUGH_THREADGROUPS:
+            break
+    if chosen is None:
+        return None
+    tile_m, tile_n, threads = chosen
+    lead = (1,) * len(shape.parallel[:-2])
+    return Schedule(
+        kind="contraction",
+        threadgroup=(*lead, tile_m, tile_n),
+        thread=(*lead, register, register),
+        threads=threads,
+        vector=vector,
+        reduction=reduction,
+        promote=(0, 1),
+    )
+
+
+def _row_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
+    limit = min(_pow2_at_most(profile.max_threads_per_threadgroup), 1024)
+    vector = _vector_width(shape, shape.inner_last)
+    chunks = -(-shape.inner // vector)
+    # A thread holds up to eight vectors of a row in registers; a group has at least a SIMD-group.
+    threads = max(
+        32, _pow2_at_least(-(-chunks // 8)), min(_DEFAULT_THREADS, _pow2_at_least(chunks))
+    )
+    threads = min(threads, limit, max(32, _pow2_at_least(chunks)))
+    ones = (1,) * len(shape.parallel)
+    return Schedule(kind="row", threadgroup=ones, thread=ones, threads=threads, vector=vector)
+
+
+def _product(values: list[int] | tuple[int, ...]) -> int:
+    product = 1
+    for value in values:
+        product *= value
+    return product

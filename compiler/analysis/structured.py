@@ -1,0 +1,171 @@
+"""What a structured op (`linalg.generic`) computes: loop extents, contractions, combiners.
+
+Pure functions on IR; nothing here builds or changes an op.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ShapedType, TensorType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+
+from ingot.compiler.dialects import arith
+from ingot.compiler.dialects.linalg import GenericOp, IteratorType, YieldOp
+
+COMBINERS: dict[type[Operation], str] = {
+    arith.AddfOp: "add",
+    arith.AddiOp: "add",
+    arith.MulfOp: "mul",
+    arith.MuliOp: "mul",
+    arith.MaximumfOp: "maximumf",
+    arith.MinimumfOp: "minimumf",
+    arith.MaxnumfOp: "maxnumf",
+    arith.MinnumfOp: "minnumf",
+    arith.MaxSIOp: "maxsi",
+    arith.MinSIOp: "minsi",
+    arith.MaxUIOp: "maxui",
+    arith.MinUIOp: "minui",
+    arith.AndIOp: "and",
+    arith.OrIOp: "or",
+    arith.XOrIOp: "xor",
+}
+"""Associative and commutative scalar ops, by the name that `gpu.all_reduce` gives them."""
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a ranked tensor or memref value; -1 where a size is dynamic."""
+    assert isinstance(value.type, ShapedType)
+    return value.type.get_shape()
+
+
+def indexing_maps(op: GenericOp) -> list[AffineMap]:
+    """The maps of inputs, then outputs."""
+    return [attr.data for attr in op.indexing_maps.data]
+
+
+def is_parallel(op: GenericOp) -> list[bool]:
+    """For each loop whether it is parallel (else it is a reduction)."""
+    return [it.data == IteratorType.PARALLEL for it in op.iterator_types.data]
+
+
+def reduction_loops(op: GenericOp) -> list[int]:
+    """Positions of the loops that are not parallel."""
+    return [i for i, parallel in enumerate(is_parallel(op)) if not parallel]
+
+
+def loop_extents(op: GenericOp) -> tuple[int, ...]:
+    """The trip count of every loop, read off the operand shapes; -1 where it is dynamic."""
+    maps = indexing_maps(op)
+    extents = [-2] * maps[0].num_dims
+    for operand, map_ in zip(op.operands, maps, strict=True):
+        for size, expr in zip(shape_of(operand), map_.results, strict=True):
+            if isinstance(expr, AffineDimExpr) and extents[expr.position] < 0:
+                extents[expr.position] = size
+    assert -2 not in extents, "every loop is indexed by a plain dimension of some operand"
+    return tuple(extents)
+
+
+def captured_tensors(op: Operation) -> list[SSAValue]:
+    """Tensors from above that the body of `op` reads by `tensor.extract`, in order of first use."""
+    captured: dict[SSAValue, None] = {}
+    for region in op.regions:
+        for inner in region.walk():
+            for operand in inner.operands:
+                if isinstance(operand.type, TensorType) and not _is_inside(operand, op):
+                    captured[operand] = None
+    return list(captured)
+
+
+def _is_inside(value: SSAValue, op: Operation) -> bool:
+    owner = value.owner
+    parent = owner.parent_op() if isinstance(owner, Operation) else owner.parent_op()
+    while parent is not None:
+        if parent is op:
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """A reduction body of the form `yield combine(accumulator, f(inputs))`, for one result."""
+
+    name: str
+    op: Operation
+    """The combining op; its location and attributes (fastmath) carry over to partial results."""
+    contribution: SSAValue
+    """The value f(inputs) that is combined into the accumulator."""
+
+
+def match_combiner(op: GenericOp) -> Combiner | None:
+    """Match a reduction with one result, whose accumulator is used by its combiner alone."""
+    block = op.body.block
+    if len(op.outputs) != 1:
+        return None
+    accumulator = block.args[-1]
+    yielded = block.last_op
+    assert isinstance(yielded, YieldOp)
+    combine = yielded.operands[0].owner
+    if not isinstance(combine, Operation) or type(combine) not in COMBINERS:
+        return None
+    if combine.parent_block() is not block or accumulator.uses.get_length() != 1:
+        return None
+    lhs, rhs = combine.operands
+    if combine.results[0].uses.get_length() != 1 or (lhs is accumulator) == (rhs is accumulator):
+        return None
+    contribution = rhs if lhs is accumulator else lhs
+    return Combiner(COMBINERS[type(combine)], combine, contribution)
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """A sum of products of two inputs; every field lists loop positions."""
+
+    batch: tuple[int, ...]
+    m: tuple[int, ...]
+    """Loops of the left input and the output."""
+    n: tuple[int, ...]
+    """Loops of the right input and the output."""
+    k: tuple[int, ...]
+
+
+def match_contraction(op: GenericOp) -> Contraction | None:
+    """Match `out += a * b` with plain projected permutations, casts on the way allowed."""
+    combiner = match_combiner(op)
+    if combiner is None or combiner.name != "add" or len(op.inputs) != 2:
+        return None
+    if captured_tensors(op):
+        return None
+    product = combiner.contribution.owner
+    if not isinstance(product, arith.MulfOp | arith.MuliOp):
+        return None
+    sides = [_through_casts(v) for v in product.operands]
+    block = op.body.block
+    if {id(s) for s in sides} != {id(block.args[0]), id(block.args[1])}:
+        return None
+    map_a, map_b, map_out = indexing_maps(op)
+    if not all(m.is_projected_permutation() for m in (map_a, map_b, map_out)):
+        return None
+    in_a, in_b, in_out = map_a.used_dims(), map_b.used_dims(), map_out.used_dims()
+    loops = range(map_a.num_dims)
+    contraction = Contraction(
+        batch=tuple(i for i in loops if i in in_a and i in in_b and i in in_out),
+        m=tuple(i for i in loops if i in in_a and i not in in_b and i in in_out),
+        n=tuple(i for i in loops if i not in in_a and i in in_b and i in in_out),
+        k=tuple(i for i in loops if i in in_a and i in in_b and i not in in_out),
+    )
+    covered = sum(map(len, (contraction.batch, contraction.m, contraction.n, contraction.k)))
+    if covered != map_a.num_dims or not contraction.k:
+        return None
+    return contraction
+
+
+_CASTS = (arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp, arith.SIToFPOp, arith.UIToFPOp)
+
+
+def _through_casts(value: SSAValue) -> SSAValue:
+    while not isinstance(value, BlockArgument) and isinstance(value.owner, _CASTS):
+        value = value.owner.operands[0]
+    return value

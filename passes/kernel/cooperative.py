@@ -1,0 +1,363 @@
+"""Emit what all threads of a threadgroup do together: rows, and copies to threadgroup memory.
+
+Thread t of T takes vectors t, T + t, 2T + t, ... of a row. A row of a few vectors a thread is
+unrolled, so that what several ops read of it stays in registers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import affine, memref
+from xdsl.dialects.bufferization import AllocTensorOp
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.scf import ForOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+
+from ingot.compiler.analysis.building import before
+from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.structured import (
+    Combiner,
+    loop_extents,
+    match_combiner,
+    reduction_loops,
+    shape_of,
+)
+from ingot.compiler.dialects.arith import AndIOp, CmpiOp, MinSIOp, SelectOp
+from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
+from ingot.compiler.dialects.gpu import (
+    AddressSpace,
+    AddressSpaceAttr,
+    AllReduceOp,
+    AllReduceOperation,
+    BarrierOp,
+    Dimension,
+    ThreadIdOp,
+)
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.compiler.dialects.tensor import PadOp
+from ingot.compiler.dialects.vector import CombiningKind, ReductionOp
+from ingot.passes.kernel.evaluate import Evaluator, Lanes, View
+from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.reduction import (
+    narrow,
+    reduce_points,
+    wide_accumulator,
+    widen_accumulator,
+)
+from ingot.passes.kernel.store import store
+from ingot.passes.kernel.tiling import dimension_sizes
+
+_UNROLLED_CHUNKS = 8
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The part of a row that a thread takes in one step."""
+
+    index: tuple[Linear, ...]
+    """Where it starts, in each dimension of the row; kept inside the row."""
+    valid: SSAValue | None
+    """Whether it lies inside the row; None when it always does."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """How the elements of a row are shared out."""
+
+    extents: tuple[int, ...]
+    threads: int
+    width: int
+
+    @property
+    def elements(self) -> int:
+        """Elements of the row."""
+        count = 1
+        for extent in self.extents:
+            count *= extent
+        return count
+
+    @property
+    def chunks(self) -> int:
+        """Steps that a thread takes."""
+        return -(-self.elements // (self.threads * self.width))
+
+    def chunk(self, evaluator: Evaluator, step: Linear) -> Chunk:
+        """The thread's chunk number `step`; what computes it is emitted once in a scope."""
+        return evaluator.once(("chunk", self, step), lambda: self._make_chunk(evaluator, step))
+
+    def _make_chunk(self, evaluator: Evaluator, step: Linear) -> Chunk:
+        stride = self.threads * self.width
+        start = step * stride + Linear.of(thread_id(evaluator)) * self.width
+        valid = None
+        last = self.chunks if step.known is None else step.known + 1
+        if last * stride > self.elements:
+            position = start.materialize(evaluator.builder)
+            end = constant_index(evaluator.builder, self.elements)
+            valid = evaluator.emit(CmpiOp(position, end, "slt")).result
+            edge = constant_index(evaluator.builder, max(0, self.elements - self.width))
+            start = Linear.of(evaluator.emit(MinSIOp(position, edge)).result)
+        return Chunk(delinearize(evaluator, start, self.extents), valid)
+
+    def lanes(self, first: int) -> Lanes | None:
+        """The vector along the last dimension; `first` dimensions or loops come before the row's."""
+        return Lanes(first + len(self.extents) - 1, self.width) if self.width > 1 else None
+
+
+def row_of(extents: Sequence[int], schedule: Schedule) -> Row:
+    """How a row with these extents is shared out under a schedule."""
+    width = schedule.vector if extents and extents[-1] % schedule.vector == 0 else 1
+    return Row(tuple(extents), schedule.threads, width)
+
+
+def delinearize(evaluator: Evaluator, start: Linear, extents: Sequence[int]) -> tuple[Linear, ...]:
+    """The index in each dimension of element `start` in row-major order."""
+    index: list[Linear] = []
+    stride = 1
+    for extent in extents:
+        stride *= max(1, extent)
+    for i, extent in enumerate(extents):
+        stride //= max(1, extent)
+        if extent == 1:
+            index.append(Linear())
+            continue
+        expr: AffineExpr = AffineDimExpr(0)
+        if stride > 1:
+            expr = expr // stride
+        if any(n > 1 for n in extents[:i]):
+            expr = expr % extent
+        if isinstance(expr, AffineDimExpr):
+            index.append(start)
+            continue
+        position = start.materialize(evaluator.builder)
+        apply = affine.ApplyOp([position], AffineMapAttr(AffineMap(1, 0, (expr,))))
+        index.append(Linear.of(evaluator.emit(apply).result))
+    return tuple(index)
+
+
+def thread_id(evaluator: Evaluator) -> SSAValue:
+    """The thread's position in its threadgroup."""
+    return evaluator.once("thread", lambda: evaluator.emit(ThreadIdOp(Dimension.X)).result)
+
+
+def reduce_row(evaluator: Evaluator, op: GenericOp, schedule: Schedule) -> None:
+    """A reduction of a row to one value, which every thread gets.
+
+    Each thread combines its chunks, then `gpu.all_reduce` combines the threads. A body that is no
+    plain combiner is run by every thread over the whole row instead.
+    """
+    combiner = match_combiner(op)
+    rank = len(shape_of(op.results[0]))
+    zero = (Linear(),) * rank
+    if combiner is None:
+        reduce_points(evaluator, op, [zero], None)
+        return
+    inner = reduction_loops(op)
+    extents = loop_extents(op)
+    row = row_of([extents[i] for i in inner], schedule)
+    wide = wide_accumulator(op.results[0])
+    element = wide or combiner.contribution.type
+    identity = evaluator.constant(identity_of(combiner.name, element), element)
+    # Lanes run along a loop of the op: the last reduction loop.
+    lanes = Lanes(inner[-1], row.width) if row.width > 1 else None
+    start = evaluator.widen(identity, row.width if lanes else None)
+
+    def step(number: Linear, accumulator: SSAValue) -> SSAValue:
+        chunk = row.chunk(evaluator, number)
+        loops = [Linear()] * len(extents)
+        for loop, form in zip(inner, chunk.index, strict=True):
+            loops[loop] = form
+        (part,) = evaluator.inline(op, loops, lanes, [identity], until=combiner.contribution)
+        part = evaluator.widen(part, row.width if lanes else None)
+        part = widen_accumulator(evaluator, part, wide)
+        if chunk.valid is not None:
+            neutral = evaluator.widen(identity, row.width if lanes else None)
+            condition = evaluator.widen(chunk.valid, row.width if lanes else None)
+            part = evaluator.emit(SelectOp(condition, part, neutral)).result
+        return combine(evaluator, combiner, accumulator, part)
+
+    total = over_chunks(evaluator, row, [start], lambda n, values: [step(n, values[0])])[0]
+    if lanes is not None:
+        total = evaluator.emit(ReductionOp(total, CombiningKind(combiner.name))).dest
+    total = evaluator.emit(AllReduceOp(total, AllReduceOperation(combiner.name))).result
+    init = widen_accumulator(evaluator, evaluator.element(op.outputs[0], zero), wide)
+    total = combine(evaluator, combiner, init, total)
+    evaluator.remember(op.results[0], zero, None, narrow(evaluator, total, op.outputs[0]))
+
+
+def combine(evaluator: Evaluator, combiner: Combiner, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """The combiner applied to two scalars or vectors, perhaps of a wider type than its own."""
+    op = type(combiner.op).create(
+        operands=[lhs, rhs],
+        result_types=[lhs.type],
+        properties=dict(combiner.op.properties),
+    )
+    op.location = combiner.op.location
+    return evaluator.emit(op).results[0]
+
+
+def over_chunks(
+    evaluator: Evaluator,
+    row: Row,
+    carried: Sequence[SSAValue],
+    body: Callable[[Linear, Sequence[SSAValue]], list[SSAValue]],
+) -> list[SSAValue]:
+    """Run `body` for each chunk of a thread: unrolled when they are few, in a loop otherwise."""
+    if row.chunks <= _UNROLLED_CHUNKS:
+        values = list(carried)
+        for number in range(row.chunks):
+            values = body(Linear((), number), values)
+        return values
+    builder = evaluator.builder
+    bounds = [constant_index(builder, n) for n in (0, row.chunks, 1)]
+    thread_id(evaluator)
+    block = Block(arg_types=[IndexType(), *(v.type for v in carried)])
+    with evaluator.inside(block):
+        evaluator.emit(YieldOp(*body(Linear.of(block.args[0]), block.args[1:])))
+    return list(evaluator.emit(ForOp(*bounds, carried, block)).results)
+
+
+def store_row(
+    evaluator: Evaluator, op: MaterializeInDestinationOp, rows: int, schedule: Schedule
+) -> None:
+    """Store a row, each thread its chunks; a value without inner dimensions is stored once."""
+    view = evaluator.view(op.dest)
+    assert view is not None
+    shape = shape_of(op.source)
+    outer = (Linear(),) * min(rows, len(shape))
+    if len(shape) <= rows:
+        value = evaluator.element(op.source, outer)
+        thread = thread_id(evaluator)
+        first = constant_index(evaluator.builder, 0)
+        guard = evaluator.emit(CmpiOp(thread, first, "eq")).result
+        store(evaluator, view, outer, None, value, guard)
+        return
+    row = row_of(shape[rows:], schedule)
+    lanes = row.lanes(rows)
+
+    def step(number: Linear, _: Sequence[SSAValue]) -> list[SSAValue]:
+        chunk = row.chunk(evaluator, number)
+        index = (*outer, *chunk.index)
+        value = evaluator.element(op.source, index, lanes)
+        store(evaluator, view, index, lanes, value, chunk.valid)
+        return []
+
+    over_chunks(evaluator, row, [], step)
+
+
+def copy_to_threadgroup(
+    evaluator: Evaluator, allocs: Sequence[AllocTensorOp], schedule: Schedule
+) -> None:
+    """Copy tiles to threadgroup memory, all threads together, between two barriers."""
+    evaluator.emit(BarrierOp())
+    for alloc in allocs:
+        _copy_tile(evaluator, alloc, schedule)
+    evaluator.emit(BarrierOp())
+
+
+def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -> None:
+    type_ = alloc.tensor.type
+    assert isinstance(type_, TensorType) and alloc.copy is not None
+    shape, element = type_.get_shape(), type_.get_element_type()
+    buffer = _threadgroup_buffer(evaluator, shape, element, alloc)
+    target = View(buffer, [Linear()] * len(shape), [False] * len(shape), padded=True)
+    evaluator.views[alloc.tensor] = target
+    source = alloc.copy
+    if isinstance(source.owner, PadOp):
+        source = source.owner.source
+    view = evaluator.view(source)
+    assert view is not None, "a staged tile is part of a buffer"
+    aligned = shape_of(view.buffer)[-1] % schedule.vector == 0
+    width = schedule.vector if aligned and shape[-1] % schedule.vector == 0 else 1
+    row = Row(shape, schedule.threads, width)
+    lanes = row.lanes(0)
+    missing = [
+        (dim, size)
+        for dim, size in enumerate(dimension_sizes(source))
+        if not (isinstance(size, int) and size == shape[dim])
+    ]
+
+    def step(number: Linear, _: Sequence[SSAValue]) -> list[SSAValue]:
+        chunk = row.chunk(evaluator, number)
+        # Vectors never straddle an edge: the extents are multiples of the width.
+        inner = View(view.buffer, view.offsets, list(view.partial))
+        value = _load_inside(evaluator, inner, chunk.index, lanes)
+        inside: SSAValue | None = None
+        for dim, size in missing:
+            position = chunk.index[dim].materialize(evaluator.builder)
+            end = evaluator.index_value(size)
+            fits = evaluator.emit(CmpiOp(position, end, "slt")).result
+            inside = fits if inside is None else evaluator.emit(AndIOp(inside, fits)).result
+        if inside is not None:
+            zero = evaluator.widen(evaluator.zero(element), width if lanes else None)
+            condition = evaluator.widen(inside, width if lanes else None)
+            value = evaluator.emit(SelectOp(condition, value, zero)).result
+        store(evaluator, target, chunk.index, lanes, value, chunk.valid)
+        return []
+
+    over_chunks(evaluator, row, [], step)
+
+
+def _load_inside(
+    evaluator: Evaluator, view: View, index: Sequence[Linear], lanes: Lanes | None
+) -> SSAValue:
+    """Load from a range that may pass the end of its buffer; there, its last elements are read."""
+    kept: list[Linear] = []
+    for dim, (offset, local) in enumerate(zip(view.offsets, index, strict=True)):
+        position = offset + local
+        if view.partial[dim]:
+            width = lanes.width if lanes is not None and lanes.dim == dim else 1
+            last = constant_index(evaluator.builder, max(0, shape_of(view.buffer)[dim] - width))
+            at = position.materialize(evaluator.builder)
+            position = Linear.of(evaluator.emit(MinSIOp(at, last)).result)
+        kept.append(position)
+    rank = len(kept)
+    return evaluator.load(View(view.buffer, [Linear()] * rank, [False] * rank), kept, lanes)
+
+
+def _threadgroup_buffer(
+    evaluator: Evaluator, shape: Sequence[int], element: Attribute, alloc: AllocTensorOp
+) -> SSAValue:
+    """Allocate threadgroup memory at the start of the kernel."""
+    type_ = MemRefType(element, shape, NoneAttr(), AddressSpaceAttr(AddressSpace.WORKGROUP))
+    top: Operation = alloc
+    while (parent := top.parent_op()) is not None and not isinstance(parent, FuncOp):
+        top = parent
+    op = memref.AllocOp([], [], type_)
+    op.memref.name_hint = alloc.tensor.name_hint
+    return before(top).insert_op(op).memref
+
+
+def identity_of(name: str, element: Attribute) -> float | int:
+    """The number that a combiner leaves any other number unchanged by."""
+    width = element.width.data if isinstance(element, IntegerType) else 64
+    numbers: dict[str, float | int] = {
+        "add": 0,
+        "mul": 1,
+        "maximumf": -math.inf,
+        "minimumf": math.inf,
+        "maxnumf": math.nan,
+        "minnumf": math.nan,
+        "maxsi": -(1 << (width - 1)),
+        "minsi": (1 << (width - 1)) - 1,
+        "maxui": 0,
+        "minui": -1,
+        "and": -1,
+        "or": 0,
+        "xor": 0,
+    }
+    if isinstance(element, IntegerType) and width == 1:
+        # As signed numbers, i1 has -1 (true) and 0.
+        numbers |= {"maxsi": -1, "minsi": 0, "mul": -1}
+    return numbers[name]

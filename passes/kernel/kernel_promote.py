@@ -1,0 +1,150 @@
+"""The pass `kernel-promote`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import tensor
+from xdsl.dialects.bufferization import AllocTensorOp
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.scf import ForOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.building import at_end, before
+from ingot.compiler.analysis.kernel_shape import is_kernel
+from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.structured import match_contraction, shape_of
+from ingot.compiler.dialects.arith import ConstantOp
+from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.compiler.dialects.tensor import PadOp
+from ingot.passes.kernel.tiling import (
+    Index,
+    Tile,
+    Tiler,
+    apply_map,
+    dimension_sizes,
+    mixed_offsets,
+    mixed_sizes,
+    upper_bound,
+)
+
+
+@dataclass(frozen=True)
+class KernelPromotePass(ModulePass):
+    """Stage the tiles that a threadgroup's contraction reads in threadgroup memory (L3).
+
+    before:  %s = tensor.extract_slice %a[%thread, %k] [4, 16]
+    after:   %p = bufferization.alloc_tensor() copy(%a[%group, %k] [64, 16])
+                    {memory_space = #gpu.address_space<workgroup>} : tensor<64x16xf32>
+             %s = tensor.extract_slice %p[%thread, 0] [4, 16]
+
+    The copy belongs to all threads of the threadgroup. It has the tile's full size: what lies beyond
+    the edge of the tensor is zero, so the loop over the tile needs no guard.
+    """
+
+    name = "kernel-promote"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.ops:
+            if isinstance(func, FuncOp) and is_kernel(func):
+                schedule = Schedule.from_attr(func.attributes["ingot.schedule"])
+                for generic in list(func.walk()) if schedule.promote else []:
+                    if (
+                        isinstance(generic, GenericOp)
+                        and isinstance(generic.parent_op(), ForOp)
+                        and match_contraction(generic)
+                    ):
+                        for position in schedule.promote:
+                            promote(generic, position, schedule)
+
+
+def promote(op: GenericOp, position: int, schedule: Schedule) -> None:
+    """Stage input `position`: a slice along the reduction of a thread's slice of a tensor."""
+    k_slice = op.inputs[position].owner
+    if not isinstance(k_slice, tensor.ExtractSliceOp):
+        return
+    thread_slice = k_slice.source.owner
+    if isinstance(thread_slice, tensor.ExtractSliceOp):
+        group, thread_offsets = thread_slice.source, mixed_offsets(thread_slice)
+    else:
+        group, thread_offsets = k_slice.source, [0] * len(shape_of(k_slice.source))
+    k_offsets, sizes = mixed_offsets(k_slice), mixed_sizes(k_slice)
+    builder = before(k_slice)
+
+    tiles: list[Tile] = []
+    full: list[int] = []
+    offsets: list[Index] = []
+    for k, thread, extent, size in zip(
+        k_offsets, thread_offsets, dimension_sizes(group), sizes, strict=True
+    ):
+        if isinstance(k, SSAValue):
+            tiles.append(Tile(k, size))
+            full.append(schedule.reduction)
+            offsets.append(0)
+        else:
+            tiles.append(Tile(0, extent))
+            full.append(_largest(extent))
+            offsets.append(thread)
+    staged = _pad(builder, Tiler(builder).slice(group, tuple(tiles)), tiles, full)
+    assert isinstance(staged.type, TensorType)
+    alloc = AllocTensorOp(staged.type, copy=staged)
+    alloc.attributes["memory_space"] = AddressSpaceAttr(AddressSpace.WORKGROUP)
+    alloc.tensor.name_hint = f"tile_{'ab'[position]}" if position < 2 else None
+    alloc.location = op.location
+    builder.insert_op(alloc)
+    ranges = tuple(
+        Tile(offset, schedule.reduction if isinstance(k, SSAValue) else size)
+        for offset, k, size in zip(offsets, k_offsets, sizes, strict=True)
+    )
+    op.operands[position] = Tiler(builder).slice(alloc.tensor, ranges)
+    k_slice.detach()
+    k_slice.erase()
+    if isinstance(thread_slice, tensor.ExtractSliceOp) and not thread_slice.result.uses:
+        thread_slice.detach()
+        thread_slice.erase()
+
+
+def _largest(extent: Index) -> int:
+    """The most elements that a threadgroup's tile has along a dimension."""
+    if isinstance(extent, int):
+        return extent
+    bound = upper_bound(extent)
+    assert bound is not None, "the size of a tile is an affine.min with a constant"
+    return bound
+
+
+def _pad(builder: Builder, value: SSAValue, tiles: list[Tile], full: list[int]) -> SSAValue:
+    """Extend `value` with zeros to the sizes `full`."""
+    missing: list[Index] = [
+        apply_map(builder, AffineDimExpr(0) * -1 + n, [t.size])
+        for t, n in zip(tiles, full, strict=True)
+    ]
+    if all(m == 0 for m in missing):
+        return value
+    assert isinstance(value.type, TensorType)
+    element = value.type.get_element_type()
+    block = Block(arg_types=[IndexType()] * len(full))
+    body = at_end(block)
+    zero = body.insert_op(ConstantOp(_zero(element)))
+    body.insert_op(tensor.YieldOp(zero.result))
+    pad = PadOp(value, [0] * len(full), missing, Region(block), TensorType(element, full))
+    return builder.insert_op(pad).result
+
+
+def _zero(element: Attribute) -> Attribute:
+    if isinstance(element, AnyFloat):
+        return FloatAttr(0.0, element)
+    return IntegerAttr(0, element)

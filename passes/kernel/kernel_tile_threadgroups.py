@@ -1,0 +1,109 @@
+"""The pass `kernel-tile-threadgroups`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, OpResult, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.building import at_end, before
+from ingot.compiler.analysis.kernel_shape import is_kernel, kernel_results
+from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.ingot import ScanOp
+from ingot.compiler.dialects.scf import ForallOp, InParallelOp
+from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
+from ingot.passes.kernel.mapping import block_mapping
+from ingot.passes.kernel.tiling import Tile, Tiler, apply_map, erase_unused, tile_size
+
+
+@dataclass(frozen=True)
+class KernelTileThreadgroupsPass(ModulePass):
+    """Split every kernel (L2) over threadgroups: an `scf.forall` over tiles of its results (L3).
+
+    before:  %r = linalg.generic ... ins(%x : tensor<100x64xf32>) ... -> tensor<100x64xf32>
+    after:   %r = scf.forall (%i) in (25) shared_outs(%o = %empty) -> (tensor<100x64xf32>) {
+               %t = linalg.generic ... ins(%x[%i * 4, 0] [4, 64]) ...
+    """
+
+    name = "kernel-tile-threadgroups"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.ops:
+            if isinstance(func, FuncOp) and is_kernel(func):
+                tile_kernel(func, Schedule.from_attr(func.attributes["ingot.schedule"]))
+
+
+def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
+    """Rewrite the body of one kernel."""
+    results = kernel_results(func)
+    terminator = func.body.block.last_op
+    assert isinstance(terminator, ReturnOp)
+    old_ops = list(func.body.block.ops)[:-1]
+    outer = before(terminator)
+    extents = shared_extents(results[0], len(schedule.threadgroup))
+    counts = [-(-n // t) for n, t in zip(extents, schedule.threadgroup, strict=True)]
+    looped = [i for i, count in enumerate(counts) if count != 1] or [0] * bool(counts)
+    bounds = [counts[i] for i in looped] or [1]
+
+    inits: list[SSAValue] = []
+    for result in results:
+        assert isinstance(result.type, TensorType)
+        inits.append(outer.insert_op(tensor.EmptyOp([], result.type)).tensor)
+    block = Block(arg_types=[IndexType()] * len(bounds) + [v.type for v in inits])
+    inner = at_end(block)
+    tiles: list[Tile] = []
+    for i, (size, extent) in enumerate(zip(schedule.threadgroup, extents, strict=True)):
+        if i in looped and counts[i] != 1:
+            iv = block.args[looped.index(i)]
+            offset = apply_map(inner, AffineDimExpr(0) * size, [iv])
+        else:
+            offset = 0
+        tiles.append(Tile(offset, tile_size(inner, offset, size, extent)))
+
+    tiler = Tiler(inner)
+    inserts: list[ParallelInsertSliceOp] = []
+    for result, shared in zip(results, block.args[len(bounds) :], strict=True):
+        ranges = result_tiles(result, tiles)
+        value = tiler.tile_value(result, ranges)
+        inserts.append(
+            ParallelInsertSliceOp(
+                value,
+                shared,
+                [t.offset for t in ranges],
+                [t.size for t in ranges],
+                [1] * len(ranges),
+            )
+        )
+    inner.insert_op(InParallelOp(Region(Block(inserts))))
+    loop = ForallOp(bounds, inits, Region(block), block_mapping(len(bounds)))
+    loop.location = results[0].op.location
+    outer.insert_op(loop)
+    for i, value in enumerate(loop.res):
+        terminator.operands[i] = value
+    erase_unused(old_ops)
+
+
+def shared_extents(result: OpResult, count: int) -> tuple[int, ...]:
+    """Extents of the loops that a schedule tiles: the leading dimensions of the first result."""
+    shape = shape_of(result)
+    if isinstance(result.op, ScanOp) and result.index == 0:
+        dimension = result.op.dimension.value.data
+        shape = (*shape[:dimension], *shape[dimension + 1 :])
+    return shape[:count]
+
+
+def result_tiles(result: OpResult, tiles: list[Tile]) -> tuple[Tile, ...]:
+    """The range of a result that a tile of the shared loops computes."""
+    shape = shape_of(result)
+    if isinstance(result.op, ScanOp) and result.index == 0:
+        dimension = result.op.dimension.value.data
+        full = Tile(0, shape[dimension])
+        return (*tiles[:dimension], full, *tiles[dimension:])
+    return (*tiles[: len(shape)], *(Tile(0, n) for n in shape[len(tiles) :]))

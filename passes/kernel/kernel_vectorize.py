@@ -1,0 +1,246 @@
+"""The pass `kernel-vectorize`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from xdsl.context import Context
+from xdsl.dialects.bufferization import AllocTensorOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.scf import ForOp, YieldOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.building import before
+from ingot.compiler.analysis.kernel_shape import is_kernel
+from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.structured import reduction_loops, shape_of
+from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
+from ingot.compiler.dialects.ingot import ScanOp
+from ingot.compiler.dialects.ingot import YieldOp as ScanYieldOp
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.compiler.dialects.scf import ForallOp
+from ingot.passes.kernel.cooperative import copy_to_threadgroup, reduce_row, store_row
+from ingot.passes.kernel.evaluate import Evaluator, Lanes
+from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
+from ingot.passes.kernel.reduction import (
+    narrow,
+    reduce_at,
+    reduce_points,
+    wide_accumulator,
+    widen_accumulator,
+)
+from ingot.passes.kernel.store import store
+from ingot.passes.kernel.tiling import dimension_sizes, erase_unused, upper_bound
+
+
+@dataclass(frozen=True)
+class KernelVectorizePass(ModulePass):
+    """Turn linalg on tiles (L3, bufferized) into loops over vectors and scalars on buffers (L4).
+
+    before:  %e = linalg.generic ... ins(%s : tensor<1x4xf32>) { exp } -> tensor<1x4xf32>
+             bufferization.materialize_in_destination %e in restrict writable %view
+    after:   %v = vector.transfer_read %x[%i, %j] : memref<8x64xf32>, vector<4xf32>
+             %e = math.exp %v : vector<4xf32>
+             vector.transfer_write %e, %out[%i, %j]
+
+    Inside a loop over threads every thread computes its own tile. Ops outside one (rows, staging
+    copies) are shared out over all threads, with barriers and `gpu.all_reduce` where they exchange.
+    """
+
+    name = "kernel-vectorize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.ops:
+            if isinstance(func, FuncOp) and is_kernel(func):
+                schedule = Schedule.from_attr(func.attributes["ingot.schedule"])
+                for loop in func.body.block.ops:
+                    if isinstance(loop, ForallOp) and is_over_blocks(loop):
+                        vectorize(loop, schedule)
+                erase_unused([o for o in func.body.block.ops if o.results])
+
+
+def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
+    """Rewrite what one threadgroup does."""
+    body = blocks.body.block
+    threads = next((op for op in body.ops if is_over_threads(op)), None)
+    if isinstance(threads, ForallOp):
+        body = threads.body.block
+    assert body.last_op is not None
+    evaluator = Evaluator(before(body.last_op), reduce_at=reduce_at)
+    ops = list(body.ops)[:-1]
+    if isinstance(threads, ForallOp):
+        _ThreadTile(evaluator, schedule).emit(ops)
+    else:
+        _emit_row(evaluator, ops, schedule)
+    _erase_tiles(ops)
+    _erase_tiles(list(blocks.body.block.ops)[:-1])
+
+
+def _erase_tiles(ops: Sequence[Operation]) -> None:
+    """Erase what was rewritten: stores and loops over tiles, then whatever nothing uses any more."""
+    for op in reversed(ops):
+        match op:
+            case MaterializeInDestinationOp() | AllocTensorOp():
+                unused = True
+            case ForOp():
+                unused = any(isinstance(r.type, TensorType) for r in op.results)
+            case _:
+                unused = bool(op.results) and all(not r.uses for r in op.results)
+        if unused:
+            op.detach()
+            op.erase(safe_erase=False)
+
+
+def _emit_row(evaluator: Evaluator, ops: Sequence[Operation], schedule: Schedule) -> None:
+    """All threads of the threadgroup compute one row together."""
+    rows = len(schedule.threadgroup)
+    for op in ops:
+        match op:
+            case GenericOp() if reduction_loops(op):
+                if all(len(shape_of(r)) <= rows for r in op.results):
+                    reduce_row(evaluator, op, schedule)
+            case MaterializeInDestinationOp():
+                store_row(evaluator, op, rows, schedule)
+            case _:
+                pass
+
+
+@dataclass
+class _ThreadTile:
+    """One thread computes its tile alone."""
+
+    evaluator: Evaluator
+    schedule: Schedule
+
+    def emit(self, ops: Sequence[Operation]) -> None:
+        """Emit the ops of one block in order; elementwise ops are emitted where they are used."""
+        staged = [op for op in ops if isinstance(op, AllocTensorOp)]
+        for op in ops:
+            match op:
+                case GenericOp() if reduction_loops(op):
+                    points, lanes = self.points(op.results[0])
+                    reduce_points(self.evaluator, op, points, lanes)
+                case ScanOp():
+                    self._scan(op)
+                case ForOp():
+                    self._loop(op)
+                case AllocTensorOp():
+                    if op is staged[0]:
+                        copy_to_threadgroup(self.evaluator, staged, self.schedule)
+                case MaterializeInDestinationOp() if not isinstance(op.source.owner, ScanOp):
+                    self._store(op)
+                case MaterializeInDestinationOp() if op.source is op.source.owner.results[1]:
+                    self._store(op)
+                case _:
+                    pass
+
+    def points(self, value: SSAValue) -> tuple[list[tuple[Linear, ...]], Lanes | None]:
+        """Where a thread's tile of `value` is evaluated, and the vector at each point."""
+        bounds: list[int] = []
+        for size in dimension_sizes(value):
+            bound = upper_bound(size)
+            assert bound is not None, "the size of a tile has a known bound"
+            bounds.append(bound)
+        width = self.schedule.vector
+        lanes = None
+        if width > 1 and bounds and bounds[-1] % width == 0:
+            lanes = Lanes(len(bounds) - 1, width)
+        steps = [1] * len(bounds)
+        if lanes is not None:
+            steps[-1] = width
+        ranges = [range(0, bound, step) for bound, step in zip(bounds, steps, strict=True)]
+        points = [tuple(Linear((), i) for i in index) for index in product(*ranges)]
+        return points, lanes
+
+    def _store(self, op: MaterializeInDestinationOp) -> None:
+        view = self.evaluator.view(op.dest)
+        assert view is not None
+        points, lanes = self.points(op.source)
+        for index in points:
+            value = self.evaluator.element(op.source, index, lanes)
+            store(self.evaluator, view, index, lanes, value)
+
+    def _loop(self, op: ForOp) -> None:
+        """A loop over tiles of a reduction: its tensors become the thread's accumulators."""
+        evaluator = self.evaluator
+        arguments = op.body.block.args[1:]
+        terminator = op.body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        shapes = [self.points(init) for init in op.iter_args]
+        wide = [wide_accumulator(v) for v in terminator.operands]
+        inits: list[SSAValue] = []
+        for init, (points, lanes), width in zip(op.iter_args, shapes, wide, strict=True):
+            for index in points:
+                value = evaluator.element(init, index, lanes)
+                value = evaluator.widen(value, None if lanes is None else lanes.width)
+                inits.append(widen_accumulator(evaluator, value, width))
+        bounds = [evaluator.index_value(v) for v in (op.lb, op.ub, op.step)]
+        block = Block(arg_types=[bounds[0].type, *(v.type for v in inits)])
+        with evaluator.inside(block):
+            evaluator.replaced[op.body.block.args[0]] = block.args[0]
+            current = iter(block.args[1:])
+            for argument, (points, lanes) in zip(arguments, shapes, strict=True):
+                for index in points:
+                    evaluator.remember(argument, index, lanes, next(current))
+            self.emit(list(op.body.block.ops)[:-1])
+            yielded: list[SSAValue] = []
+            for value, (points, lanes) in zip(terminator.operands, shapes, strict=True):
+                for index in points:
+                    code = evaluator.element(value, index, lanes)
+                    yielded.append(evaluator.widen(code, None if lanes is None else lanes.width))
+            evaluator.emit(YieldOp(*yielded))
+        loop = ForOp(*bounds, inits, block)
+        loop.location = op.location
+        evaluator.emit(loop)
+        results = iter(loop.results)
+        for value, (points, lanes), width in zip(op.results, shapes, wide, strict=True):
+            for index in points:
+                code = next(results)
+                if width is not None:
+                    code = narrow(evaluator, code, value)
+                evaluator.remember(value, index, lanes, code)
+
+    def _scan(self, op: ScanOp) -> None:
+        """Each thread runs along the scanned dimension and stores as it goes."""
+        evaluator = self.evaluator
+        dimension = op.dimension.value.data
+        views = [
+            evaluator.view(use.operation.dest)
+            for use in op.scanned.uses
+            if isinstance(use.operation, MaterializeInDestinationOp)
+        ]
+        points, _ = self.points(op.last)
+        for index in points:
+            zero = constant_index(evaluator.builder, 0)
+            one = constant_index(evaluator.builder, 1)
+            extent = constant_index(evaluator.builder, shape_of(op.input)[dimension])
+            init = evaluator.element(op.init, index)
+            block = Block(arg_types=[zero.type, init.type])
+            with evaluator.inside(block):
+                position, accumulator = block.args
+                at = (*index[:dimension], Linear.of(position), *index[dimension:])
+                element = evaluator.element(op.input, at)
+                combined = self._combine(op.body.block, accumulator, element)
+                value = accumulator if op.inclusive is None else combined
+                for view in views:
+                    assert view is not None
+                    store(evaluator, view, at, None, value)
+                evaluator.emit(YieldOp(combined))
+            loop = evaluator.emit(ForOp(zero, extent, one, [init], block))
+            loop.location = op.location
+            evaluator.remember(op.last, index, None, loop.results[0])
+
+    def _combine(self, body: Block, accumulator: SSAValue, element: SSAValue) -> SSAValue:
+        values: dict[SSAValue, SSAValue] = dict(zip(body.args, (accumulator, element), strict=True))
+        for op in body.ops:
+            if isinstance(op, ScanYieldOp):
+                return values.get(op.operands[0], op.operands[0])
+            copy = op.clone(values)
+            self.evaluator.emit(copy)
+            values.update(zip(op.results, copy.results, strict=True))
+        raise AssertionError("the body of a scan yields")

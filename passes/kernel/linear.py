@@ -1,0 +1,103 @@
+"""Linear forms over index values: what vectorization reasons about instead of chains of ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.dialects import affine
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ingot.compiler.dialects.arith import AddiOp, ConstantOp, MuliOp, SubiOp
+from ingot.passes.kernel.tiling import apply_map, linear_coefficients
+
+
+@dataclass(frozen=True)
+class Linear:
+    """constant + the sum of coefficient * value over `terms`; no coefficient is zero."""
+
+    terms: tuple[tuple[SSAValue, int], ...] = ()
+    constant: int = 0
+
+    @staticmethod
+    def of(value: SSAValue | int) -> Linear:
+        """The form of a single value, or of a known number."""
+        return Linear((), value) if isinstance(value, int) else Linear(((value, 1),))
+
+    def __add__(self, other: Linear | int) -> Linear:
+        if isinstance(other, int):
+            return Linear(self.terms, self.constant + other)
+        sums = dict(self.terms)
+        for value, coefficient in other.terms:
+            sums[value] = sums.get(value, 0) + coefficient
+        terms = tuple((v, c) for v, c in sums.items() if c)
+        return Linear(terms, self.constant + other.constant)
+
+    def __mul__(self, factor: int) -> Linear:
+        if factor == 0:
+            return Linear()
+        return Linear(tuple((v, c * factor) for v, c in self.terms), self.constant * factor)
+
+    @property
+    def known(self) -> int | None:
+        """The number, when no value is involved."""
+        return None if self.terms else self.constant
+
+    def is_multiple_of(self, n: int) -> bool:
+        """Whether every coefficient and the constant are multiples of n."""
+        return self.constant % n == 0 and all(c % n == 0 for _, c in self.terms)
+
+    def materialize(self, builder: Builder) -> SSAValue:
+        """An index value that holds the form, computed at the insertion point."""
+        expr: AffineExpr = AffineConstantExpr(self.constant)
+        for i, (_, coefficient) in enumerate(self.terms):
+            expr = expr + AffineDimExpr(i) * coefficient
+        index = apply_map(builder, expr, [v for v, _ in self.terms])
+        return constant_index(builder, index) if isinstance(index, int) else index
+
+
+def constant_index(builder: Builder, value: int) -> SSAValue:
+    """An `arith.constant` of type index."""
+    return builder.insert_op(ConstantOp.from_int_and_width(value, IndexType())).result
+
+
+def linear_of_expr(expr: AffineExpr, dims: Sequence[Linear]) -> Linear | None:
+    """The form of an affine expression over `dims`; None for mod and divisions of unknowns."""
+    linear = linear_coefficients(expr, len(dims))
+    if linear is None:
+        return None
+    form = Linear((), linear[1])
+    for dim, coefficient in zip(dims, linear[0], strict=True):
+        form = form + dim * coefficient
+    return form
+
+
+def linear_of(value: SSAValue) -> Linear:
+    """The form of an index value, looking through additions, constant factors and `affine.apply`."""
+    owner = value.owner
+    match owner:
+        case affine.ApplyOp():
+            map_ = owner.map.data
+            if map_.num_symbols == 0:
+                dims = [linear_of(v) for v in owner.mapOperands]
+                form = linear_of_expr(map_.results[0], dims)
+                if form is not None:
+                    return form
+        case ConstantOp() if isinstance(owner.value, IntegerAttr):
+            return Linear((), owner.value.value.data)
+        case AddiOp():
+            return linear_of(owner.lhs) + linear_of(owner.rhs)
+        case SubiOp():
+            return linear_of(owner.lhs) + linear_of(owner.rhs) * -1
+        case MuliOp():
+            lhs, rhs = linear_of(owner.lhs), linear_of(owner.rhs)
+            if rhs.known is not None:
+                return lhs * rhs.known
+            if lhs.known is not None:
+                return rhs * lhs.known
+        case _:
+            pass
+    return Linear.of(value)

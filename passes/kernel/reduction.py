@@ -1,0 +1,213 @@
+"""Emit reductions that one thread computes alone, as loops with accumulators.
+
+Sums of f16 and bf16 are accumulated in f32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    VectorType,
+    f32,
+)
+from xdsl.dialects.scf import ForOp, YieldOp
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.utils.type import get_element_type_or_self
+
+from ingot.compiler.analysis.structured import (
+    Combiner,
+    indexing_maps,
+    loop_extents,
+    match_combiner,
+    reduction_loops,
+)
+from ingot.compiler.dialects.arith import AddfOp, ExtFOp, TruncFOp
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.passes.kernel.evaluate import Evaluator, Lanes
+from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.tiling import dimension_sizes
+
+
+def wide_accumulator(value: SSAValue) -> Attribute | None:
+    """f32 when `value` is a sum of f16 or bf16 that a reduction computes, else None."""
+    owner = value.owner
+    if not isinstance(owner, GenericOp):
+        return None
+    combiner = match_combiner(owner)
+    return f32 if combiner is not None and _is_narrow_sum(combiner) else None
+
+
+def _is_narrow_sum(combiner: Combiner) -> bool:
+    return isinstance(combiner.op, AddfOp) and isinstance(
+        combiner.contribution.type, Float16Type | BFloat16Type
+    )
+
+
+def widen_accumulator(evaluator: Evaluator, value: SSAValue, wide: Attribute | None) -> SSAValue:
+    """Extend an accumulator, scalar or vector, to the type that it is summed in."""
+    if wide is None or isinstance(get_element_type_or_self(value.type), Float32Type):
+        return value
+    return evaluator.emit(ExtFOp(value, with_element(value.type, wide))).result
+
+
+def narrow(evaluator: Evaluator, value: SSAValue, like: SSAValue) -> SSAValue:
+    """Round an accumulator to the element type of the tensor `like`."""
+    element = get_element_type_or_self(like.type)
+    if get_element_type_or_self(value.type) == element:
+        return value
+    return evaluator.emit(TruncFOp(value, with_element(value.type, element))).result
+
+
+def with_element(type_: Attribute, element: Attribute) -> Attribute:
+    """A scalar or vector type with another element type."""
+    if isinstance(type_, VectorType):
+        return VectorType(element, type_.get_shape())
+    return element
+
+
+def reduce_at(
+    evaluator: Evaluator,
+    op: GenericOp,
+    value: SSAValue,
+    index: Sequence[Linear],
+    lanes: Lanes | None,
+) -> SSAValue:
+    """One element, or vector, of a result of a reduction."""
+    result = list(op.results).index(value)
+    maps = indexing_maps(op)[len(op.inputs) :]
+    start, loop_lanes = _loops_of(maps[result], index, lanes)
+    return _reduce(evaluator, op, [start], loop_lanes)[0][result]
+
+
+def reduce_points(
+    evaluator: Evaluator,
+    op: GenericOp,
+    points: Sequence[tuple[Linear, ...]],
+    lanes: Lanes | None,
+) -> None:
+    """Compute a reduction at all points of its first result in one loop nest, and remember it."""
+    maps = indexing_maps(op)[len(op.inputs) :]
+    loop_lanes = None
+    starts: list[list[Linear]] = []
+    for index in points:
+        start, loop_lanes = _loops_of(maps[0], index, lanes)
+        starts.append(start)
+    for start, values in zip(starts, _reduce(evaluator, op, starts, loop_lanes), strict=True):
+        for value, map_, code in zip(op.results, maps, values, strict=True):
+            index, own_lanes = _index_of(map_, start, loop_lanes)
+            evaluator.remember(value, index, own_lanes, code)
+
+
+def _loops_of(
+    out: AffineMap, index: Sequence[Linear], lanes: Lanes | None
+) -> tuple[list[Linear], Lanes | None]:
+    loops = [Linear()] * out.num_dims
+    loop_lanes = None
+    for position, (expr, form) in enumerate(zip(out.results, index, strict=True)):
+        assert isinstance(expr, AffineDimExpr), "results are indexed by plain loops"
+        loops[expr.position] = form
+        if lanes is not None and lanes.dim == position:
+            loop_lanes = Lanes(expr.position, lanes.width)
+    return loops, loop_lanes
+
+
+def _index_of(
+    out: AffineMap, loops: Sequence[Linear], lanes: Lanes | None
+) -> tuple[list[Linear], Lanes | None]:
+    index: list[Linear] = []
+    own = None
+    for position, expr in enumerate(out.results):
+        assert isinstance(expr, AffineDimExpr)
+        index.append(loops[expr.position])
+        if lanes is not None and lanes.dim == expr.position:
+            own = Lanes(position, lanes.width)
+    return index, own
+
+
+def _reduce(
+    evaluator: Evaluator, op: GenericOp, starts: Sequence[Sequence[Linear]], lanes: Lanes | None
+) -> list[list[SSAValue]]:
+    """The results at each start, each in its own type unless a loop carries it wide."""
+    maps = indexing_maps(op)[len(op.inputs) :]
+    combiner = match_combiner(op)
+    wide = f32 if combiner is not None and _is_narrow_sum(combiner) else None
+    width = None if lanes is None else lanes.width
+    carried = False
+    accumulators: list[SSAValue] = []
+    for start in starts:
+        for output, map_ in zip(op.outputs, maps, strict=True):
+            index, own = _index_of(map_, start, lanes)
+            init = evaluator.widen(evaluator.element(output, index, own), width)
+            carried = carried or init.type != with_element(
+                init.type, get_element_type_or_self(output.type)
+            )
+            accumulators.append(widen_accumulator(evaluator, init, wide))
+
+    def step(points: Sequence[Sequence[Linear]], current: Sequence[SSAValue]) -> list[SSAValue]:
+        count = len(op.outputs)
+        after: list[SSAValue] = []
+        for i, loops in enumerate(points):
+            before = current[i * count : (i + 1) * count]
+            if combiner is not None and wide is not None:
+                (part,) = evaluator.inline(op, loops, lanes, before, until=combiner.contribution)
+                part = evaluator.widen(part, width)
+                part = evaluator.emit(ExtFOp(part, with_element(part.type, wide))).result
+                after.append(evaluator.emit(AddfOp(before[0], part)).result)
+            else:
+                values = evaluator.inline(op, loops, lanes, before)
+                after.extend(evaluator.widen(v, width) for v in values)
+        return after
+
+    loops = reduction_loops(op)
+    finals = _nest(evaluator, op, loops, [list(s) for s in starts], accumulators, step)
+    count = len(op.outputs)
+    if wide is not None and not carried:
+        finals = [narrow(evaluator, v, op.outputs[i % count]) for i, v in enumerate(finals)]
+    return [finals[i * count : (i + 1) * count] for i in range(len(starts))]
+
+
+_Step = Callable[[Sequence[Sequence[Linear]], Sequence[SSAValue]], list[SSAValue]]
+
+
+def _nest(
+    evaluator: Evaluator,
+    op: GenericOp,
+    loops: Sequence[int],
+    points: list[list[Linear]],
+    accumulators: Sequence[SSAValue],
+    step: _Step,
+) -> list[SSAValue]:
+    """One `scf.for` for each reduction loop, outermost first, around `step`."""
+    if not loops:
+        return step(points, accumulators)
+    loop, *rest = loops
+    extent = _extent(op, loop)
+    if extent == 1:
+        at = [[Linear() if i == loop else f for i, f in enumerate(p)] for p in points]
+        return _nest(evaluator, op, rest, at, accumulators, step)
+    bounds = [constant_index(evaluator.builder, 0), evaluator.index_value(extent)]
+    one = constant_index(evaluator.builder, 1)
+    block = Block(arg_types=[one.type, *(v.type for v in accumulators)])
+    with evaluator.inside(block):
+        iv = Linear.of(block.args[0])
+        at = [[iv if i == loop else f for i, f in enumerate(p)] for p in points]
+        evaluator.emit(YieldOp(*_nest(evaluator, op, rest, at, block.args[1:], step)))
+    result = ForOp(*bounds, one, accumulators, block)
+    result.location = op.location
+    return list(evaluator.emit(result).results)
+
+
+def _extent(op: GenericOp, loop: int) -> SSAValue | int:
+    extent = loop_extents(op)[loop]
+    if extent >= 0:
+        return extent
+    for operand, map_ in zip(op.operands, indexing_maps(op), strict=True):
+        for size, expr in zip(dimension_sizes(operand), map_.results, strict=True):
+            if isinstance(expr, AffineDimExpr) and expr.position == loop:
+                return size
+    raise AssertionError("every loop is indexed by a plain dimension of some operand")

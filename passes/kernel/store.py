@@ -1,0 +1,77 @@
+"""Emit stores that never leave the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.builder import Builder
+from xdsl.dialects import memref, vector
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr
+from xdsl.dialects.scf import IfOp, YieldOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+
+from ingot.compiler.analysis.building import at_end
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.arith import AndIOp, CmpiOp
+from ingot.passes.kernel.evaluate import Evaluator, Lanes, View
+from ingot.passes.kernel.linear import Linear, constant_index
+
+
+def store(
+    evaluator: Evaluator,
+    view: View,
+    index: Sequence[Linear],
+    lanes: Lanes | None,
+    value: SSAValue,
+    guard: SSAValue | None = None,
+) -> None:
+    """Store an element, or a vector, of a tile where `guard` holds and it lies inside the buffer."""
+    if lanes is not None and lanes.dim != len(index) - 1:
+        for lane in range(lanes.width):
+            shifted = [f + lane if i == lanes.dim else f for i, f in enumerate(index)]
+            store(evaluator, view, shifted, None, evaluator.lane(value, lane), guard)
+        return
+    builder = evaluator.builder
+    value = evaluator.widen(value, None if lanes is None else lanes.width)
+    positions = [
+        (offset + local).materialize(builder)
+        for offset, local in zip(view.offsets, index, strict=True)
+    ]
+    for dim, position in enumerate(positions):
+        if view.partial[dim] and not (lanes is not None and lanes.dim == dim):
+            extent = constant_index(builder, shape_of(view.buffer)[dim])
+            inside = builder.insert_op(CmpiOp(position, extent, "slt")).result
+            guard = inside if guard is None else builder.insert_op(AndIOp(guard, inside)).result
+    if guard is None:
+        _emit_store(builder, view, positions, lanes, value)
+        return
+    block = Block()
+    inner = at_end(block)
+    _emit_store(inner, view, positions, lanes, value)
+    inner.insert_op(YieldOp())
+    builder.insert_op(IfOp(guard, [], Region(block)))
+
+
+def _emit_store(
+    builder: Builder,
+    view: View,
+    positions: Sequence[SSAValue],
+    lanes: Lanes | None,
+    value: SSAValue,
+) -> None:
+    if lanes is None:
+        builder.insert_op(memref.StoreOp.get(value, view.buffer, positions))
+        return
+    rank = len(positions)
+    map_ = AffineMap(rank, 0, (AffineDimExpr(rank - 1),))
+    in_bounds = BoolAttr.from_bool(not view.partial[lanes.dim])
+    builder.insert_op(
+        vector.TransferWriteOp(
+            value,
+            view.buffer,
+            positions,
+            ArrayAttr([in_bounds]),
+            permutation_map=AffineMapAttr(map_),
+        )
+    )
