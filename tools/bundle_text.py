@@ -21,7 +21,8 @@ def spell(type_: model.TensorType) -> str:
 def _lines(bundle: model.Bundle) -> Iterator[str]:
     made = bundle.provenance
     yield f"bundle from {made.input_hash}"
-    yield f"  compiler {made.compiler_version}, SPIRV-Cross {made.spirv_cross_version or 'not used'}"
+    cross = made.spirv_cross_version or "not used"
+    yield f"  compiler {made.compiler_version}, SPIRV-Cross {cross}"
     for constant in bundle.constants:
         yield f"constant {constant.name}: {spell(constant.type)}, {len(constant.data)} bytes"
     for variant in bundle.variants:

@@ -17,6 +17,7 @@ from ingot.tools.report import (
 )
 
 if TYPE_CHECKING:
+    from ingot.compiler.driver.compile import Compiled
     from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
 
 
@@ -95,10 +96,11 @@ def command(
             dump_dir=Path(dump_dir) if dump_dir else None,
             print_after=frozenset(print_after),
             print_after_all=print_after_all,
-            check_msl=check_msl,
-            keep_reproducer=not debug,
         )
-        write_output(output, _emit(text, name, options, cast("Emit", emit)))
+        compiled = _compile(text, name, options)
+        if check_msl:
+            _check_msl(compiled)
+        write_output(output, _emitted(compiled, cast("Emit", emit), output))
 
 
 def check_target_names(targets: tuple[str, ...]) -> None:
@@ -114,16 +116,30 @@ def check_target_names(targets: tuple[str, ...]) -> None:
             raise CommandLineError(f"error: unknown target `{target}`; {hint}")
 
 
-def _emit(text: str, name: str, options: CompileOptions, emit: Emit) -> bytes:
-    from ingot.compiler.driver.compile import compile_text, emit_text
+def _compile(text: str, name: str, options: CompileOptions) -> Compiled:
+    from ingot.compiler.driver.compile import compile_text
     from ingot.tools.progress import progress
 
     with progress(f"compiling {name}") as step:
-        compiled = compile_text(text, name, options, on_stage=step)
+        return compile_text(text, name, options, on_stage=step)
+
+
+def _emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
+    """The bytes to write; a `.spv` file takes the words of the only kernel."""
     if emit == "bundle":
-        from ingot.targets.bundle import write_bundle
+        from ingot.targets.bundle.writer import write_bundle
 
         return write_bundle(compiled.bundle)
+    if emit == "spirv" and output.endswith(".spv"):
+        kernels = [kernel for target in compiled.targets for kernel in target.kernels]
+        if len(kernels) != 1:
+            raise CommandLineError(
+                f"{output}: error: a .spv file holds one kernel, and there are {len(kernels)};"
+                " use --dump-dir, or another suffix for text"
+            )
+        return kernels[0].kernel.spirv
+    from ingot.compiler.driver.compile import emit_text
+
     return emit_text(compiled, emit).encode()
 
 

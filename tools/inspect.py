@@ -51,7 +51,7 @@ def command(
         if msl_of is not None:
             click.echo(_kernel(bundle, target, msl_of, file).msl)
         elif spirv_of is not None:
-            from ingot.targets.spirv.disassemble import disassemble
+            from ingot.targets.spirv import disassemble
 
             click.echo(disassemble(_kernel(bundle, target, spirv_of, file).spirv))
         elif as_json:

@@ -156,9 +156,9 @@ def version_text() -> str:
 
 
 def _spirv_cross_version() -> str:
-    try:
-        from ingot.targets.msl import spirv_cross_version
+    from ingot.targets import pyspirv
 
-        return spirv_cross_version()
-    except Exception as error:  # a version line must never fail; the reason is the answer
-        return f"not found ({error})"
+    try:
+        return str(pyspirv.load().version)
+    except pyspirv.LibraryNotFound:
+        return "not installed"

@@ -49,5 +49,7 @@ def _row(profile: TargetProfile) -> tuple[str, ...]:
 
 
 def _plain(profile: TargetProfile) -> dict[str, object]:
-    plain = asdict(profile)
-    return {k: sorted(v) if isinstance(v, frozenset) else v for k, v in plain.items()}
+    plain: dict[str, object] = asdict(profile)
+    for name in ("storage_types", "arithmetic_types"):
+        plain[name] = sorted(getattr(profile, name))
+    return plain

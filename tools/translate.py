@@ -31,7 +31,7 @@ def _deserialize_spirv(file: str, sources: Sources, target: str) -> bytes:
 
 
 def _disassemble_spirv(file: str, sources: Sources, target: str) -> bytes:
-    from ingot.targets.spirv.disassemble import disassemble
+    from ingot.targets.spirv import disassemble
 
     return disassemble(read_bytes(file)).encode()
 

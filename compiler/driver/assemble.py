@@ -6,32 +6,38 @@ indices of kernels and constants, grids, binding names and types, source positio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     BFloat16Type,
     ComplexType,
     Float16Type,
     Float32Type,
-    FunctionType,
     IndexType,
     IntegerType,
     MemRefType,
     ModuleOp,
     Signedness,
+    StringAttr,
     TensorType,
 )
 from xdsl.ir import Attribute
 
+from ingot.compiler.analysis.constants import constant_array
 from ingot.compiler.analysis.diagnostics import file_line_col
-from ingot.compiler.dialects import plan
+from ingot.compiler.analysis.functions import kernel_functions
+from ingot.compiler.dialects import dispatch, plan
 from ingot.targets.bundle import model
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import LocationAttr
+
+    from ingot.compiler.driver.kernels import CompiledKernel
+    from ingot.targets.profiles import TargetProfile
 
 _INTEGERS: dict[tuple[int, bool], model.DType] = {
     (1, False): model.DType.I1,
@@ -95,7 +101,8 @@ def dtype_of(type_: Attribute) -> model.DType:
 def tensor_type(type_: Attribute) -> model.TensorType:
     """The bundle's form of a ranked tensor or memref type, or of a scalar as rank 0."""
     if isinstance(type_, TensorType | MemRefType):
-        return model.TensorType(dtype_of(type_.element_type), tuple(type_.get_shape()))
+        ranked = cast("TensorType[Attribute] | MemRefType[Attribute]", type_)
+        return model.TensorType(dtype_of(ranked.element_type), ranked.get_shape())
     return model.TensorType(dtype_of(type_), ())
 
 
@@ -119,7 +126,7 @@ def functions(module: ModuleOp) -> tuple[model.Function, ...]:
 
 
 def _function(program: plan.ProgramOp) -> model.Function:
-    type_: FunctionType = program.function_type
+    type_ = program.function_type
     return model.Function(
         name=program.sym_name.data,
         arguments=tuple(tensor_type(t) for t in type_.inputs),
@@ -129,46 +136,87 @@ def _function(program: plan.ProgramOp) -> model.Function:
     )
 
 
-def _names(names: object) -> tuple[str, ...]:
-    return tuple(n.data for n in names) if names else ()  # pyright: ignore
+def _names(names: ArrayAttr[StringAttr] | None) -> tuple[str, ...]:
+    return tuple(name.data for name in names) if names is not None else ()
 
 
-def body(
-    program: plan.ProgramOp,
-    interfaces: Mapping[str, KernelInterface],
-    kernel_index: Mapping[str, int],
-    constant_index: Sequence[int],
-) -> model.FunctionBody:
-    """The command list of a program.
+def kernel_signatures(module: ModuleOp) -> dict[str, KernelSignature]:
+    """The kernels of a module at the dispatch level by symbol."""
+    found: dict[str, KernelSignature] = {}
+    for op in kernel_functions(module):
+        types = (*op.function_type.inputs, *op.function_type.outputs)
+        names = cast("ArrayAttr[StringAttr]", op.attributes[dispatch.NAMES])
+        found[op.sym_name.data] = KernelSignature(
+            types=tuple(map(tensor_type, types)),
+            names=_names(names),
+            location=position(op.location),
+        )
+    return found
 
-    `kernel_index` maps a kernel's symbol to its place in the variant, `constant_index` a constant of
-    the module to its place in the bundle.
-    """
+
+def variant(
+    module: ModuleOp,
+    kernels: Sequence[CompiledKernel],
+    profile: TargetProfile,
+    math: str,
+    constants: ConstantPool,
+) -> model.Variant:
+    """The program for one target; its constants are added to `constants`."""
+    constant_index = [
+        constants.add(c.sym_name.data, tensor_type(c.type), constant_bytes(c))
+        for c in plan.constants(module)
+    ]
+    kernel_index = {kernel.name: index for index, kernel in enumerate(kernels)}
 
     def ref(range_: plan.RangeAttr) -> model.BufferRef:
         storage, index = range_.place
         place = constant_index[index] if storage == "constant" else index
         return model.BufferRef(_STORAGE[storage], place, range_.offset.data, range_.length.data)
 
-    commands: list[model.Command] = []
-    for op in program.commands():
+    def command(op: plan.CommandOp) -> model.Command:
         match op:
             case plan.DispatchOp():
-                interface = interfaces[op.kernel_name]
-                bindings = tuple(ref(r) for r in op.bindings)
                 index = kernel_index[op.kernel_name]
-                commands.append(model.Dispatch(index, interface.grid, bindings))
+                bindings = tuple(ref(r) for r in op.bindings)
+                return model.Dispatch(index, kernels[index].grid, bindings)
             case plan.FillOp():
-                commands.append(model.Fill(ref(op.target), op.pattern.data))
+                return model.Fill(ref(op.target), op.pattern.data)
             case plan.CopyOp():
-                commands.append(model.Copy(ref(op.source), ref(op.target)))
+                return model.Copy(ref(op.source), ref(op.target))
             case plan.BarrierOp():
-                commands.append(model.Barrier())
-    return model.FunctionBody(
-        commands=tuple(commands),
-        transient_size=program.transient_size.value.data,
-        transient_lower_bound=program.transient_lower_bound.value.data,
+                return model.Barrier()
+
+    bodies = tuple(
+        model.FunctionBody(
+            commands=tuple(map(command, program.commands())),
+            transient_size=program.transient_size.value.data,
+            transient_lower_bound=program.transient_lower_bound.value.data,
+        )
+        for program in plan.programs(module)
     )
+    return model.Variant(
+        target=profile.name,
+        api=profile.api,
+        family=profile.family,
+        simd_width=profile.simd_width,
+        math_mode=math,
+        msl_version=profile.msl_version or (0, 0),
+        kernels=tuple(kernel.kernel for kernel in kernels),
+        bodies=bodies,
+        required_features=tuple(sorted(set[str]().union(*(k.features for k in kernels)))),
+    )
+
+
+def constant_bytes(constant: plan.ConstantOp) -> bytes:
+    """The data as the bundle stores it: row-major, i1 as one byte, two i4 to a byte."""
+    import numpy as np
+
+    values = constant_array(constant.value, constant.type)
+    if dtype_of(constant.type.element_type) is model.DType.I4:
+        nibbles = np.append(values.reshape(-1).view(np.uint8) & 15, np.uint8(0))
+        pairs = nibbles[: values.size + values.size % 2].reshape(-1, 2)
+        return (pairs[:, 0] | pairs[:, 1] << 4).tobytes()
+    return np.ascontiguousarray(values).tobytes()
 
 
 class ConstantPool:

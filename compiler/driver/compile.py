@@ -28,7 +28,7 @@ from ingot.compiler.driver.pass_pipeline import (
 from ingot.compiler.driver.pipelines import STAGES, Stage, whole_pipeline
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
-from ingot.targets.bundle.model import Bundle, Provenance, Variant
+from ingot.targets.bundle.model import Bundle, Function, Provenance, Variant
 from ingot.targets.profiles import PROFILES, TargetProfile
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def compile_text(
     shared, *rest = STAGES
     _run_stage(module, context, shared, options, profiles[0])
     constants = assemble.ConstantPool()
-    functions = ()
+    functions: tuple[Function, ...] = ()
     targets: list[CompiledTarget] = []
     variants: list[Variant] = []
     for index, profile in enumerate(profiles):
@@ -109,7 +109,7 @@ def compile_text(
 
 def emit_text(compiled: Compiled, what: Literal["mlir", "spirv", "msl", "bundle"]) -> str:
     """The final IR, or every kernel's SPIR-V or MSL, of all targets as one text."""
-    from ingot.targets.spirv.disassemble import disassemble
+    from ingot.targets.spirv import disassemble
 
     parts: list[str] = []
     for target in compiled.targets:
@@ -119,7 +119,7 @@ def emit_text(compiled: Compiled, what: Literal["mlir", "spirv", "msl", "bundle"
         for kernel in target.kernels:
             comment = "//" if what == "msl" else ";"
             head = f"{comment} target: {target.profile.name}, kernel: {kernel.name}\n"
-            code = kernel.msl if what == "msl" else disassemble(kernel.spirv)
+            code = kernel.kernel.msl if what == "msl" else disassemble(kernel.kernel.spirv)
             if code:
                 parts.append(head + code)
     return "\n".join(parts)
@@ -144,6 +144,6 @@ def _spirv_cross_version(profiles: list[TargetProfile]) -> str:
     """The version of SPIRV-Cross that wrote the MSL; empty when no target has MSL."""
     if not any(profile.api == "metal" for profile in profiles):
         return ""
-    from ingot.targets.msl import spirv_cross_version
+    from ingot.targets import pyspirv
 
-    return spirv_cross_version()
+    return str(pyspirv.load().version)

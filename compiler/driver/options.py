@@ -25,7 +25,5 @@ class CompileOptions:
     print_after: frozenset[str] = frozenset()
     """Print the module to standard error after these passes."""
     print_after_all: bool = False
-    check_msl: bool = False
-    """Check every kernel's MSL against Metal's address space rules with clang."""
     verify_each: bool = False
     """Verify the IR after each pass (slow; for tests)."""

@@ -1,7 +1,6 @@
 """The road of a program as named stages; the single place that says which pass follows which.
 
-Each stage is a textual pipeline, so that `ingot opt -p "$(ingot compile --print-pipeline ...)"` does
-what the compiler does, and a dump says what made it.
+Each stage is a textual pipeline, so that `ingot opt -p` does what the compiler does.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+"""Real programs, compiled and run on both devices, against the values JAX and PyTorch computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from support.harness import DEVICES, SHARED, Array, assert_close, bundle_for, device, rt
+
+from ingot.targets.bundle.model import DType, TensorType
+from ingot.targets.bundle.writer import write_bundle
+
+# What later work brings: the reason is what the compiler says of it.
+NOT_YET: dict[str, str] = {
+    "t_dyn_mlp": "dynamic shapes",
+    "rnn_scan": "loops in the host program",
+    "while_newton": "loops in the host program",
+}
+
+
+def programs() -> list[Path]:
+    folder = SHARED / "programs"
+    return sorted(p for d in ("linalg_torch", "linalg_jax") for p in (folder / d).glob("*.mlir"))
+
+
+def arrays(data: dict[str, Array], prefix: str, types: tuple[TensorType, ...]) -> list[Array]:
+    """`in0`, `in1`, ... with bf16 restored from its bits."""
+    found: list[Array] = []
+    for index, type_ in enumerate(types):
+        array = data[f"{prefix}{index}"]
+        found.append(array.view(ml_dtypes.bfloat16) if type_.dtype is DType.BF16 else array)
+    return found
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+@pytest.mark.parametrize("path", programs(), ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_values_are_right(path: Path, device_name: str) -> None:
+    if path.stem in NOT_YET:
+        pytest.skip(NOT_YET[path.stem])
+    opened = device(device_name)
+    bundle = bundle_for(path.read_text(), device_name, path.name)
+    with np.load(SHARED / "programs" / "data" / f"{path.stem}.npz") as file:
+        data = dict(file)
+    (function,) = bundle.functions
+    inputs = arrays(data, "in", function.arguments)
+    expected = arrays(data, "out", function.results)
+    result = rt.loads(write_bundle(bundle)).bind(opened).call(function.name, *inputs)
+    results = list(result) if isinstance(result, tuple) else [result]
+    assert len(results) == len(expected)
+    for index, (got, want) in enumerate(zip(results, expected, strict=True)):
+        assert_close(got, want.reshape(got.shape), f"result {index}")
