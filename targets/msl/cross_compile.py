@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .. import pyspirv
@@ -11,10 +11,12 @@ from ..pyspirv import BaseType, Compiler, MslResourceBinding, Option, Resource, 
 from .buffers import BufferVariable, simplify_buffers
 from .header import header
 from .identifiers import msl_identifier
+from .legalize import legalize
 from .math_mode import MathMode, apply_math_mode, pragmas
 from .signature import tidy_signature
 from .tokens import identifiers, rename, tokenize
-from .words import allow_contraction, float_widths, read_words
+from .versions import settle_versions
+from .words import read_words
 
 Access = Literal["read", "write", "read_write"]
 
@@ -22,7 +24,8 @@ Access = Literal["read", "write", "read_write"]
 _KERNEL = "ingot_kernel"
 _MEMBER = "ingot_data"
 _PUSH = "ingot_push"
-_MAX_PUSH_NAME = "push_constants"
+# SPIRV-Cross's own names, and what they are called in ours.
+_ARGUMENTS = {"spvDescriptorSet0": "arguments", "spvDescriptorSetBuffer0": "Arguments"}
 
 
 class MslError(Exception):
@@ -42,7 +45,7 @@ class MslOptions:
     source: str = ""
     """Where the kernel comes from, for the header: `softmax.mlir:3:1`."""
     buffer_types: tuple[str, ...] = ()
-    """Types of the bindings in the source's words, for the header; the MSL element types if empty."""
+    """Types of the bindings in the source's words, for the header; MSL element types if empty."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class MslBinding:
     """One buffer of a kernel."""
 
     binding: int
-    """Its binding in the SPIR-V: `[[buffer(binding)]]`, or `[[id(binding)]]` in an argument buffer."""
+    """Its binding in the SPIR-V: `[[buffer(binding)]]`, `[[id(binding)]]` in an argument buffer."""
     name: str
     """Its name in the text."""
     access: Access
@@ -89,16 +92,13 @@ def cross_compile(
     """
     options = options or MslOptions()
     try:
-        words = read_words(spirv)
-        widths = float_widths(words)
+        module = legalize(read_words(spirv), contraction=options.math != "strict")
     except ValueError as error:
         raise MslError(f"kernel {kernel_name!r}: {error}") from None
-    if options.math == "strict":
-        words = allow_contraction(words)
     with pyspirv.Context(library) as context:
         try:
-            compiler = context.compiler(words.tobytes(), pyspirv.Backend.MSL)
-            return _compile(compiler, kernel_name, options, widths)
+            compiler = context.compiler(module.words.tobytes(), pyspirv.Backend.MSL)
+            return _compile(compiler, kernel_name, options, module.functions)
         except SpirvCrossError as error:
             raise MslError(f"kernel {kernel_name!r}: SPIRV-Cross refuses it: {error}") from error
 
@@ -107,7 +107,7 @@ def _compile(
     compiler: Compiler,
     kernel_name: str,
     options: MslOptions,
-    widths: dict[int, frozenset[int]],
+    functions: frozenset[int],
 ) -> MslSource:
     points = compiler.entry_points()
     if len(points) != 1 or points[0].model != pyspirv.ExecutionModel.GLCOMPUTE:
@@ -124,7 +124,7 @@ def _compile(
     if push:
         compiler.set_name(push[0].id, _PUSH)
     _install(compiler, options, buffers, argument_buffer, push_index)
-    text = compiler.compile()
+    text = settle_versions(compiler.compile())
     if compiler.msl_needs_buffer_sizes():
         raise MslError(
             f"kernel {kernel_name!r}: it asks for the length of a buffer, which MSL cannot tell"
@@ -132,7 +132,7 @@ def _compile(
 
     elements = [_element_type(compiler, buffer) for buffer in buffers]
     text = simplify_buffers(text, variables)
-    text = apply_math_mode(text, options.math, widths)
+    text = apply_math_mode(text, options.math, functions)
     text, entry_point, names = _final_names(text, kernel_name, source_names, variables)
     text = tidy_signature(text, entry_point, size[0] * size[1] * size[2])
     bindings = tuple(
@@ -227,7 +227,9 @@ def _final_names(
         choose(variable.variable, name or f"arg{index}")
         for index, (variable, name) in enumerate(zip(variables, source_names, strict=True))
     ]
-    renames[_PUSH] = _MAX_PUSH_NAME
+    choose(_PUSH, "push")
+    for placeholder, name in _ARGUMENTS.items():
+        choose(placeholder, name)
     for variable, name in zip(variables, names, strict=True):
         renames.setdefault(variable.block, msl_identifier(f"{name}_buffer", taken))
     renames[_MEMBER] = "data"
@@ -264,8 +266,6 @@ def _element_type(compiler: Compiler, buffer: Resource) -> str:
 
 
 def _with_header(source: MslSource, kernel_name: str, options: MslOptions) -> MslSource:
-    from dataclasses import replace
-
     types = options.buffer_types or tuple(x.element_type for x in source.bindings)
     if len(types) != len(source.bindings):
         raise ValueError(f"{len(types)} buffer types were given for {len(source.bindings)} buffers")

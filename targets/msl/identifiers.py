@@ -18,10 +18,10 @@ _RESERVED_PREFIXES = ("gl_", "spv", "METAL_", "ingot_")
 def msl_identifier(name: str, taken: Collection[str] = ()) -> str:
     """A valid MSL identifier for `name` that is not in `taken`.
 
-    A pure function: letters of other alphabets are spelled by their Unicode names (`α` is `alpha`,
-    `вес` is `veiees`), accents are dropped, everything else becomes one underscore; no leading or
-    double underscore remains. A name that MSL or its library reserves gets an underscore at its
-    end (`abs_`), a name that is taken gets the first free number (`x_1`).
+    A pure function: letters of other alphabets are spelled by their Unicode names (lambda is
+    `lamda`, as Unicode spells it), accents are dropped, everything else becomes one underscore; no
+    leading or double underscore remains. A name that MSL or its library reserves gets an
+    underscore at its end (`abs_`), a name that is taken gets the first free number (`x_1`).
     """
     base = _clean(name)
     if base in RESERVED or base.startswith(_RESERVED_PREFIXES):

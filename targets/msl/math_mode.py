@@ -8,23 +8,23 @@ here the text is made to say the same for every version.
   `precise::`. `precise::max` of a NaN and a number is the number; kernels that must propagate NaN
   compare for themselves. `strict` also forbids contraction to fma by pragma.
 - `fast`: unqualified names, which the compile options resolve. What SPIR-V defines for NaN
-  (`NMin`, `NMax`, `NClamp`) and what is plainly wrong when fast (`tanh`, `atan2`) stays `precise::`.
+  (`NMin`, `NMax`, `NClamp`) and what is plainly wrong when fast (`tanh`, `atan2`) stays
+  `precise::`.
 
-Half precision has no variants, so a name that a kernel uses at both widths is left alone; the
-runtime compiles with fast math off and precise functions, whatever the text says.
+Half precision has no variants; `legalize` computes these functions of halves in single precision.
+The runtime compiles with fast math off and precise functions, whatever the text says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Literal
 
 from .tokens import next_index, previous_index, tokenize
 
 MathMode = Literal["safe", "fast", "strict"]
 
-# GLSL.std.450 instruction -> the MSL functions that SPIRV-Cross prints for it.
-_VARIANTS: dict[int, str] = {
+VARIANTS: dict[int, str] = {
     13: "sin",
     14: "cos",
     15: "tan",
@@ -46,9 +46,11 @@ _VARIANTS: dict[int, str] = {
     31: "sqrt",
     32: "rsqrt",
 }
+"""GLSL.std.450 instruction and the MSL function that SPIRV-Cross prints for it."""
+
 # Pow is defined for x >= 0 alone: `pow` in older versions, `powr` in newer ones.
 _SPELLINGS = {"powr": "pow"}
-_FAST_ONLY = frozenset({"min", "max", "clamp", "normalize", *_VARIANTS.values()})
+_FAST_ONLY = frozenset({"min", "max", "clamp", "normalize", *VARIANTS.values()})
 # min, max and clamp are precise only for SPIR-V's NaN-aware forms; the fast tanh of 100 is NaN.
 _PRECISE_ALWAYS = frozenset({"min", "max", "clamp", "tanh", "atan2"})
 
@@ -64,15 +66,14 @@ def pragmas(mode: MathMode) -> tuple[str, ...]:
     return _PRAGMAS[mode]
 
 
-def apply_math_mode(text: str, mode: MathMode, widths: Mapping[int, frozenset[int]]) -> str:
+def apply_math_mode(text: str, mode: MathMode, functions: Collection[int]) -> str:
     """Name the variants of functions that `mode` asks for.
 
-    `widths` says at which float widths the module uses each GLSL.std.450 instruction.
+    `functions` are the GLSL.std.450 instructions of `VARIANTS` that the module uses; only their
+    names are touched where they stand unqualified.
     """
     tokens = tokenize(text)
-    only_float = {
-        name for number, name in _VARIANTS.items() if widths.get(number) == frozenset({32})
-    }
+    used = {VARIANTS[number] for number in functions}
     result: list[str] = []
     for index, token in enumerate(tokens):
         after = next_index(tokens, index)
@@ -87,7 +88,7 @@ def apply_math_mode(text: str, mode: MathMode, widths: Mapping[int, frozenset[in
             while result and result[-1] != qualifier:
                 result.pop()
             result.pop()
-        elif qualifier or name not in only_float or _is_member(tokens, before):
+        elif qualifier or name not in used or _is_member(tokens, before):
             result.append(token)
             continue
         result.append(_variant(name, qualifier, mode))

@@ -74,59 +74,23 @@ SCHAR_MAX SCHAR_MIN UCHAR_MAX SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX INT_MIN UINT_M
 LONG_MIN ULONG_MAX FP_ILOGB0 FP_ILOGBNAN NULL
 """
 
-_CONSTANT_STEMS = [
-    "E",
-    "LOG2E",
-    "LOG10E",
-    "LN2",
-    "LN10",
-    "PI",
-    "PI_2",
-    "PI_4",
-    "1_PI",
-    "2_PI",
-    "2_SQRTPI",
-    "SQRT2",
-    "SQRT1_2",
-]
-_LIMIT_STEMS = [
-    "DIG",
-    "MANT_DIG",
-    "MAX_10_EXP",
-    "MAX_EXP",
-    "MIN_10_EXP",
-    "MIN_EXP",
-    "RADIX",
-    "MAX",
-    "MIN",
-    "EPSILON",
-    "TRUE_MIN",
-]
+_SCALARS = "bool char uchar short ushort int uint long ulong half float"
+_CONSTANT_STEMS = "E LOG2E LOG10E LN2 LN10 PI PI_2 PI_4 1_PI 2_PI 2_SQRTPI SQRT2 SQRT1_2"
+_LIMIT_STEMS = "DIG MANT_DIG MAX_10_EXP MAX_EXP MIN_10_EXP MIN_EXP RADIX MAX MIN EPSILON TRUE_MIN"
 
 
 def _reserved() -> frozenset[str]:
-    words = set(f"{_CPP_KEYWORDS} {_MSL_KEYWORDS} {_ATTRIBUTES} {_FUNCTIONS} {_MACROS}".split())
-    scalars = [
-        "bool",
-        "char",
-        "uchar",
-        "short",
-        "ushort",
-        "int",
-        "uint",
-        "long",
-        "ulong",
-        "half",
-        "float",
-    ]
-    for scalar, width in product(scalars, "234"):
+    words: set[str] = set()
+    for block in (_CPP_KEYWORDS, _MSL_KEYWORDS, _ATTRIBUTES, _FUNCTIONS, _MACROS):
+        words.update(block.split())
+    for scalar, width in product(_SCALARS.split(), "234"):
         words |= {f"{scalar}{width}", f"packed_{scalar}{width}"}
     for scalar, columns, rows in product(("half", "float"), "234", "234"):
         words.add(f"{scalar}{columns}x{rows}")
     words |= {f"{sign}int{bits}_t" for sign, bits in product(("", "u"), (8, 16, 32, 64))}
-    for stem, suffix in product(_CONSTANT_STEMS, ("", "_F", "_H", "_BF")):
+    for stem, suffix in product(_CONSTANT_STEMS.split(), ("", "_F", "_H", "_BF")):
         words.add(f"M_{stem}{suffix}")
-    for prefix, stem in product(("FLT", "HALF", "BFLT", "DBL"), _LIMIT_STEMS):
+    for prefix, stem in product(("FLT", "HALF", "BFLT", "DBL"), _LIMIT_STEMS.split()):
         words.add(f"{prefix}_{stem}")
     for shape, suffix in product(("1d", "2d", "3d", "cube"), ("", "_array", "_ms")):
         words.add(f"texture{shape}{suffix}")
