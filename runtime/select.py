@@ -17,8 +17,6 @@ def select_variant(bundle: Bundle, device: Device) -> int:
     fitting = [index for index, lacks in enumerate(unmet) if not lacks]
     if fitting:
         return max(fitting, key=lambda i: (_rank(bundle.variants[i]), -i))
-    if not bundle.variants:
-        raise NoVariantError("the bundle has no variant for any device")
     reasons = "; ".join(
         f"'{variant.target}' needs {lacks[0]}"
         for variant, lacks in zip(bundle.variants, unmet, strict=True)

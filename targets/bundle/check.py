@@ -29,6 +29,7 @@ MATH_MODES = ("safe", "fast", "strict")
 _MAX_BYTES = 2**63 - 1
 _MAX_U32 = 2**32 - 1
 _MAX_RANK = 64
+_MAX_SENTENCE = 500
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 
@@ -40,7 +41,7 @@ class _Checker:
 
     def require(self, condition: bool, what: str) -> None:
         if not condition:
-            raise BundleError(f"{self.source}: {what}")
+            raise BundleError(f"{self.source}: {_one_line(what)}")
 
     def within(self, value: int, most: int, what: str) -> None:
         self.require(0 <= value <= most, f"{what} is {value}, not 0 to {most}")
@@ -55,6 +56,7 @@ def check_bundle(bundle: Bundle, source: str) -> None:
         _check_function(check, function)
     for constant in bundle.constants:
         _check_constant(check, constant)
+    check.require(len(bundle.variants) > 0, "the bundle has no variant for any target")
     for variant in bundle.variants:
         _check_variant(check, variant, bundle)
 
@@ -222,6 +224,12 @@ class _BodyChecker:
             not written or ref.kind in (BufferKind.RESULT, BufferKind.TRANSIENT),
             f"{what} writes to {kind} {ref.index}",
         )
+
+
+def _one_line(sentence: str) -> str:
+    """Names in a sentence come from the file: show controls as escapes, and not without end."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
+    return shown if len(shown) <= _MAX_SENTENCE else shown[:_MAX_SENTENCE] + "..."
 
 
 def _sizes(types: Iterable[TensorType]) -> tuple[int | None, ...]:
