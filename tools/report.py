@@ -51,16 +51,24 @@ def read_bytes(path: str) -> bytes:
 
 def read_text(path: str, sources: Sources) -> tuple[str, str]:
     """Text and display name of a source file; remembered in `sources` for the diagnostics."""
+    text = text_of(read_bytes(path), path, sources)
+    return text, sources.main
+
+
+def text_of(data: bytes, path: str, sources: Sources) -> str:
+    """The text of a source file that has been read; remembered in `sources`."""
     name = "<stdin>" if path == "-" else path
-    data = read_bytes(path)
+    if data.startswith(b"ML\xefR"):
+        fail(f"{name}: error: this is MLIR bytecode\nhelp: print it as text with `mlir-opt`")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        fail(f"{name}:{line}:1: error: not UTF-8 text (byte {error.start})")
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        fail(f"{name}:{line}:{column}: error: this is not UTF-8 text")
     sources.texts[name] = text
-    sources.main = sources.main or name
-    return text, name
+    sources.main = name
+    return text
 
 
 def write_output(path: str, data: bytes) -> None:

@@ -7,13 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import ingot.runtime as rt
 from ingot.compiler.driver.compile import compile_module
 from ingot.compiler.driver.options import CompileOptions
+from ingot.compiler.driver.verify_values import compare
 from ingot.targets.bundle.model import Bundle
 from ingot.targets.bundle.writer import write_bundle
 
@@ -55,27 +55,8 @@ def run(
     return list(result) if isinstance(result, tuple) else [result]
 
 
-def tolerance(dtype: np.dtype[Any]) -> float:
-    """Allowed difference relative to the largest magnitude; 0 means equal."""
-    if dtype.name in ("float16", "bfloat16"):
-        return 2e-2
-    return 1e-4 if dtype.kind in "fc" else 0.0
-
-
 def assert_close(got: Array, expected: Array, where: str = "") -> None:
     """Equal shape, type and values: special values in the same places, floats within tolerance."""
-    assert got.shape == expected.shape, f"{where}: shape {got.shape}, expected {expected.shape}"
     assert got.dtype == expected.dtype, f"{where}: {got.dtype}, expected {expected.dtype}"
-    relative = tolerance(expected.dtype)
-    if relative == 0.0:
-        np.testing.assert_array_equal(got, expected, err_msg=where)
-        return
-    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
-    mine, theirs = got.astype(wide), expected.astype(wide)
-    finite = np.isfinite(theirs)
-    np.testing.assert_array_equal(
-        np.nan_to_num(mine[~finite], nan=7e77), np.nan_to_num(theirs[~finite], nan=7e77), where
-    )
-    scale = np.abs(theirs[finite]).max(initial=0.0)
-    worst = np.abs(mine[finite] - theirs[finite]).max(initial=0.0)
-    assert worst <= relative * scale + 1e-30, f"{where}: off by {worst}, largest value {scale}"
+    comparison = compare(got, expected)
+    assert comparison.is_right, f"{where}: {comparison}"

@@ -1,0 +1,197 @@
+"""`ingot run`: call a function of a bundle, or of a program that is compiled first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from ingot.targets.profiles import PROFILES
+from ingot.tools.report import (
+    CommandLineError,
+    Sources,
+    debug_option,
+    fail,
+    read_bytes,
+    reported,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ingot.compiler.driver.options import MathMode
+    from ingot.runtime import LoadedBundle, Signature
+    from ingot.runtime.hal import Device
+    from ingot.targets.bundle.model import Bundle
+
+
+@click.command("run", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file")
+@click.option("--function", metavar="NAME", help="Call this function (default: the only one).")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="SPEC",
+    help="An argument, in order: SHAPExTYPE=VALUE, @file.npy, random:SEED; or all arguments: "
+    "@file.npz (in0, in1, ...).",
+)
+@click.option(
+    "--device",
+    "device_name",
+    default="host",
+    show_default=True,
+    metavar="DEVICE",
+    help="Run on this device (see `ingot devices`).",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="SPEC",
+    help="Write a result to @file.npy, or all to @file.npz (out0, ...) instead of printing.",
+)
+@click.option("--verify", is_flag=True, help="Compare with the reference evaluator (.mlir only).")
+@click.option(
+    "--math",
+    type=click.Choice(["safe", "fast", "strict"]),
+    default="safe",
+    show_default=True,
+    help="How a program is compiled; a bundle has its own.",
+)
+@click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@debug_option
+def command(
+    file: str,
+    function: str | None,
+    inputs: tuple[str, ...],
+    device_name: str,
+    outputs: tuple[str, ...],
+    verify: bool,
+    math: str,
+    demote_f64: bool,
+    debug: bool,
+) -> None:
+    """Run a function of FILE: a bundle, or a program (.mlir, `-`), compiled for the device.
+
+    \b
+    Example:
+      ingot run softmax.ingot --input random:0 --device vulkan --output @result.npy
+      ingot run softmax.mlir --input @inputs.npz --verify
+    """
+    sources = Sources()
+    with reported(debug, sources):
+        from ingot.runtime import loads, open_device
+        from ingot.runtime.io import read_inputs, write_outputs
+        from ingot.targets.bundle.layout import IDENTIFIER
+
+        data = read_bytes(file)
+        is_bundle = data[4:8] == IDENTIFIER
+        if is_bundle and verify:
+            raise CommandLineError(
+                f"{file}: error: --verify needs the program: a bundle has no source;"
+                " run the .mlir file it was compiled from"
+            )
+        program_text = "" if is_bundle or _is_binary(file) else text_of(data, file, sources)
+        device = open_device(device_name)
+        if program_text:
+            loaded = _load(_compile(program_text, sources.main, device, math, demote_f64), file)
+        else:
+            loaded = loads(data, file)
+        signature = _signature(loaded, function, file)
+        arguments = read_inputs(inputs, signature)
+        result = loaded.bind(device).call(signature.name, *arguments)
+        results = list(result) if isinstance(result, tuple) else [result] * (result is not None)
+        if outputs:
+            write_outputs(outputs, results)
+        else:
+            _print_results(results, signature)
+        if verify:
+            _verify(program_text, sources.main, signature, arguments, results)
+
+
+def _is_binary(file: str) -> bool:
+    """A file that says by its name that it is a bundle gets the bundle reader's errors."""
+    return file.endswith(".ingot")
+
+
+def _load(bundle: Bundle, source: str) -> LoadedBundle:
+    from ingot.runtime import LoadedBundle
+
+    return LoadedBundle(bundle, source)
+
+
+def _compile(text: str, name: str, device: Device, math: str, demote_f64: bool) -> Bundle:
+    from ingot.compiler.driver.compile import compile_text
+    from ingot.compiler.driver.options import CompileOptions
+    from ingot.tools.progress import progress
+
+    options = CompileOptions(
+        targets=(target_for(device),), math=cast("MathMode", math), demote_f64=demote_f64
+    )
+    with progress(f"compiling {name}") as step:
+        return compile_text(text, name, options, on_stage=step).bundle
+
+
+def target_for(device: Device) -> str:
+    """The most demanding profile that a device satisfies."""
+    fitting = [
+        profile
+        for profile in PROFILES.values()
+        if profile.api == device.api
+        and profile.family <= device.family
+        and profile.simd_width in (0, device.simd_width)
+    ]
+    return max(fitting, key=lambda profile: profile.family).name
+
+
+def _signature(loaded: LoadedBundle, name: str | None, file: str) -> Signature:
+    functions = loaded.functions
+    if name is None:
+        if len(functions) == 1:
+            return next(iter(functions.values()))
+        name = "main"
+    if name not in functions:
+        known = ", ".join(functions) or "none"
+        raise CommandLineError(f"{file}: error: no function named {name}; it has {known}")
+    return functions[name]
+
+
+def _print_results(results: Sequence[NDArray[Any]], signature: Signature) -> None:
+    import numpy as np
+
+    for index, (array, parameter) in enumerate(zip(results, signature.results, strict=True)):
+        text = np.array2string(array, threshold=64, edgeitems=3, separator=", ")
+        click.echo(f"result {index}: {parameter} =\n{text}")
+
+
+def _verify(
+    text: str,
+    name: str,
+    signature: Signature,
+    arguments: Sequence[NDArray[Any]],
+    results: Sequence[NDArray[Any]],
+) -> None:
+    from ingot.compiler.driver.verify_values import compare, reference_results
+
+    expected = reference_results(text, name, signature.name, arguments)
+    problems: list[str] = []
+    for index, (got, want) in enumerate(zip(results, expected, strict=True)):
+        comparison = compare(got, want)
+        click.echo(f"verify: result {index}: {comparison}", err=True)
+        if not comparison.is_right:
+            problems.append(f"result {index} differs from the reference: {comparison}")
+    if problems:
+        fail("\n".join(f"{name}: error: {problem}" for problem in problems))
+
+
+def main() -> None:
+    """Entry point of `ingot-run`."""
+    command(prog_name="ingot-run")
+
+
+if __name__ == "__main__":
+    main()
