@@ -79,7 +79,8 @@ def bufferize(func: FuncOp) -> None:
         assert isinstance(value.type, TensorType)
         type_ = MemRefType(value.type.get_element_type(), value.type.get_shape())
         destinations[value] = body.insert_arg(type_, len(body.args))
-        names.append("out" if len(terminator.arguments) == 1 else f"out{i}")
+        if len(names) < len(body.args):
+            names.append("out" if len(terminator.arguments) == 1 else f"out{i}")
     terminator.operands = []
     func.properties["function_type"] = FunctionType.from_lists([a.type for a in body.args], [])
     func.properties.pop("res_attrs", None)

@@ -1,0 +1,91 @@
+// RUN: ingot-opt %s -p 'kernel-tile-threadgroups,kernel-tile-threads,kernel-tile-reduction,kernel-promote,kernel-bufferize,kernel-vectorize,canonicalize,cse' | filecheck %s
+
+// Rows past the edge are read at the last row and not written.
+// CHECK-LABEL: func.func private @edges
+// CHECK: %[[ROW:.*]] = affine.apply affine_map<(d0, d1) -> (((d0 * 16) + d1))>
+// CHECK: %[[LAST:.*]] = arith.minsi %[[ROW]], %{{.*}} : index
+// CHECK: %[[V:.*]] = vector.transfer_read %x[%[[LAST]], %[[COL:.*]]], %{{.*}} {in_bounds = [true]} : memref<100x64xf32>, vector<4xf32>
+// CHECK-NEXT: %[[E:.*]] = math.exp %[[V]] : vector<4xf32>
+// CHECK: %[[IN:.*]] = arith.cmpi slt, %[[ROW]], %{{.*}} : index
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: vector.transfer_write %[[E]], %out[%[[ROW]], %[[COL]]]
+func.func private @edges(%x: tensor<100x64xf32>) -> tensor<100x64xf32> attributes {ingot.kernel, ingot.schedule = {kind = "pointwise", threadgroup = array<i64: 16, 64>, thread = array<i64: 1, 4>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>}} {
+  %0 = tensor.empty() : tensor<100x64xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<100x64xf32>) outs(%0 : tensor<100x64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %2 = math.exp %in : f32
+    linalg.yield %2 : f32
+  } -> tensor<100x64xf32>
+  return %1 : tensor<100x64xf32>
+}
+
+// A row that fits its threads is read once; its tail counts as the identity of the reduction.
+// CHECK-LABEL: func.func private @row
+// CHECK: %[[T:.*]] = gpu.thread_id x
+// CHECK: %[[VALID:.*]] = arith.cmpi slt
+// CHECK: %[[X:.*]] = vector.transfer_read %x
+// CHECK: %[[MASKED:.*]] = arith.select %{{.*}}, %[[X]], %{{.*}} : vector<4xi1>, vector<4xf32>
+// CHECK: %[[PART:.*]] = vector.reduction <add>
+// CHECK-NEXT: %[[SUM:.*]] = gpu.all_reduce add %[[PART]] uniform
+// CHECK: %[[MEAN:.*]] = vector.broadcast
+// CHECK: %[[CENTERED:.*]] = arith.subf %[[X]], %[[MEAN]] : vector<4xf32>
+// CHECK: scf.if %[[VALID]]
+// CHECK-NEXT: vector.transfer_write %[[CENTERED]]
+func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<64xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64xf32>) -> tensor<64xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x1000xf32>) outs(%1 : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %3 = arith.addf %out, %in : f32
+    linalg.yield %3 : f32
+  } -> tensor<64xf32>
+  %4 = tensor.empty() : tensor<64x1000xf32>
+  %5 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %2 : tensor<64x1000xf32>, tensor<64xf32>) outs(%4 : tensor<64x1000xf32>) {
+  ^bb0(%in: f32, %mean: f32, %out: f32):
+    %6 = arith.subf %in, %mean : f32
+    linalg.yield %6 : f32
+  } -> tensor<64x1000xf32>
+  return %5 : tensor<64x1000xf32>
+}
+
+// Accumulators live in vectors; each loaded element of a is used for four columns.
+// CHECK-LABEL: func.func private @matmul
+// CHECK: %tile_a = memref.alloc() : memref<32x16xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
+// CHECK-NEXT: gpu.barrier
+// CHECK: vector.transfer_write %{{.*}}, %tile_b
+// CHECK: gpu.barrier
+// CHECK: scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
+// CHECK: memref.load %tile_a
+// CHECK: vector.transfer_read %tile_b
+// CHECK: vector.transfer_write %{{.*}}, %out
+func.func private @matmul(%x: tensor<64x40xf32>, %y: tensor<40x32xf32>) -> tensor<64x32xf32> attributes {ingot.kernel, ingot.schedule = {kind = "contraction", threadgroup = array<i64: 32, 32>, thread = array<i64: 4, 4>, threads = 64 : i64, vector = 4 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<64x32xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<64x40xf32>, tensor<40x32xf32>) outs(%1 : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %out, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
+
+// Sums of f16 are accumulated in f32 and rounded once.
+// CHECK-LABEL: func.func private @narrow_sum
+// CHECK: arith.extf %{{.*}} : f16 to f32
+// CHECK: gpu.all_reduce add %{{.*}} uniform
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+func.func private @narrow_sum(%x: tensor<4x65xf16>) -> tensor<4xf16> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 32 : i64, vector = 1 : i64, reduction = 0 : i64, promote = array<i64>}} {
+  %zero = arith.constant 0.0 : f16
+  %0 = tensor.empty() : tensor<4xf16>
+  %1 = linalg.fill ins(%zero : f16) outs(%0 : tensor<4xf16>) -> tensor<4xf16>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x65xf16>) outs(%1 : tensor<4xf16>) {
+  ^bb0(%in: f16, %out: f16):
+    %3 = arith.addf %out, %in : f16
+    linalg.yield %3 : f16
+  } -> tensor<4xf16>
+  return %2 : tensor<4xf16>
+}

@@ -1,0 +1,66 @@
+"""The choice of a schedule is a pure function with limits that it never exceeds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingot.compiler.analysis.schedule import (
+    ContractionShape,
+    KernelShape,
+    Schedule,
+    select_schedule,
+)
+from ingot.targets.profiles import PROFILES
+
+sizes = st.one_of(st.integers(0, 70), st.sampled_from([127, 1000, 4096, 4097, 1 << 20]))
+profiles = st.sampled_from(sorted(PROFILES)).map(PROFILES.__getitem__)
+
+
+def product(values: tuple[int, ...]) -> int:
+    count = 1
+    for value in values:
+        count *= value
+    return count
+
+
+@given(st.lists(sizes, max_size=5), st.booleans(), st.sampled_from([1, 2, 4, 8]), profiles)
+def test_pointwise_tiles_are_what_the_threads_compute(parallel, reduces, element_bytes, profile):
+    shape = KernelShape(
+        "pointwise", tuple(parallel), has_reduction=reduces, element_bytes=element_bytes
+    )
+    schedule = select_schedule(shape, profile)
+    per_loop = [g // t for g, t in zip(schedule.threadgroup, schedule.thread, strict=True)]
+    assert product(tuple(per_loop)) == schedule.threads
+    assert schedule.threads <= profile.max_threads_per_threadgroup
+    assert schedule.vector * element_bytes <= 16
+    if parallel:
+        assert parallel[-1] % schedule.vector == 0
+
+
+@given(sizes, sizes, sizes, st.sampled_from([2, 4]), profiles)
+def test_staged_tiles_fit_threadgroup_memory(m, n, k, element_bytes, profile):
+    shape = KernelShape(
+        "pointwise",
+        (m, n),
+        has_reduction=True,
+        contraction=ContractionShape(m, n, k),
+        element_bytes=element_bytes,
+    )
+    schedule = select_schedule(shape, profile)
+    assert schedule.threads <= profile.max_threads_per_threadgroup
+    if schedule.kind == "contraction":
+        staged = sum(schedule.threadgroup[-2:]) * schedule.reduction * element_bytes
+        assert staged <= profile.threadgroup_memory
+
+
+@given(sizes, sizes, sizes, profiles)
+def test_row_kernels_have_a_power_of_two_of_threads(rows, inner, last, profile):
+    schedule = select_schedule(KernelShape("row", (rows,), inner, last), profile)
+    assert schedule.threads & (schedule.threads - 1) == 0
+    assert 0 < schedule.threads <= profile.max_threads_per_threadgroup
+
+
+def test_attribute_carries_every_field():
+    schedule = Schedule("contraction", (1, 64, 32), (1, 4, 4), 128, 4, 16, (0, 1))
+    assert Schedule.from_attr(schedule.to_attr()) == schedule
