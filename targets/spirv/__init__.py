@@ -1,0 +1,34 @@
+"""SPIR-V binaries: written from the `spirv` dialect, read back, validated and disassembled.
+
+    binary = serialize(module)            # a spirv.module op to bytes
+    validate(binary, "vulkan1.1")         # libSPIRV-Tools, in process; raises InvalidSpirv
+    text = disassemble(binary)
+    module = deserialize(binary)          # raises MalformedSpirv; serialize gives the same bytes
+
+`deserialize` takes what `serialize` writes and other producers' compute shaders as far as the
+dialect can express them: structured control flow, no images. Serializing what it read from another
+producer gives the same program with this writer's ids and order.
+"""
+
+from __future__ import annotations
+
+from ingot.targets.spirv.errors import (
+    InvalidSpirv,
+    MalformedSpirv,
+    SpirvError,
+    SpirvToolsMissing,
+)
+from ingot.targets.spirv.tools import assemble, disassemble, tools_version, validate
+from ingot.targets.spirv.writer import serialize
+
+__all__ = [
+    "InvalidSpirv",
+    "MalformedSpirv",
+    "SpirvError",
+    "SpirvToolsMissing",
+    "assemble",
+    "disassemble",
+    "serialize",
+    "tools_version",
+    "validate",
+]
