@@ -15,7 +15,7 @@ config.name = "ingot"  # noqa: F821
 config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
 config.suffixes = [".mlir", ".test", ".tin"]  # noqa: F821
 config.excludes = ["unit", "e2e", "Inputs", "fuzz"]  # noqa: F821
-config.test_source_root = str(root / "test")  # noqa: F821
+config.test_source_root = str(root)  # noqa: F821
 config.test_exec_root = str(root / "build" / "lit")  # noqa: F821
 
 path = [str(bin_dir), *(p for p in ("/usr/lib/llvm-19/bin",) if Path(p).is_dir())]
