@@ -1,0 +1,119 @@
+"""The compile cache: headers, their precompiled form, the engine and kernels, by content hash.
+
+Safe for processes that run at the same time: everything is made under a temporary name and renamed.
+A damaged or deleted cache is made anew; nothing in it is needed to be kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import platformdirs
+
+from ingot.runtime.devices.host.vector_types import vector_types_header
+from ingot.runtime.errors import DeviceError
+
+_PACKAGE = Path(__file__).parent
+
+
+def digest(*parts: str | bytes) -> str:
+    """A hash of all parts, as hexadecimal digits."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()[:32]
+
+
+def cache_directory() -> Path:
+    """The folder of the cache, made when missing; `INGOT_CACHE_DIR` overrides the user's."""
+    override = os.environ.get("INGOT_CACHE_DIR")
+    root = Path(override) if override else Path(platformdirs.user_cache_dir("ingot", False))
+    path = root / "host"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DeviceError(
+            f"the compile cache '{path}' cannot be made ({error.strerror}); set INGOT_CACHE_DIR"
+        ) from error
+    return path
+
+
+def build_once(path: Path, build: Callable[[Path], None]) -> Path:
+    """Return `path`; when it is missing, `build` makes it under the name that it is given."""
+    if path.exists():
+        return path
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".build-") as scratch:
+        made = Path(scratch) / path.name
+        build(made)
+        publish(made, path)
+    return path
+
+
+def publish(made: Path, path: Path) -> None:
+    """Move a finished file or folder to its place, unless another process was faster."""
+    try:
+        os.replace(made, path)
+    except OSError:
+        if not path.exists():
+            raise
+
+
+def link(existing: Path, path: Path) -> None:
+    """Give a file of the cache a second name."""
+    scratch = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        os.link(existing, scratch)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(existing, scratch)
+    try:
+        os.replace(scratch, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            scratch.unlink()
+
+
+@cache
+def header_files() -> dict[str, str]:
+    """The header set by relative path, the generated one included."""
+    root = _PACKAGE / "include"
+    files = {
+        str(path.relative_to(root)): path.read_text("utf-8")
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+    files["metal/vector_types.h"] = vector_types_header()
+    return files
+
+
+@cache
+def engine_files() -> dict[str, str]:
+    """The sources of the engine by file name."""
+    root = _PACKAGE / "engine"
+    return {path.name: path.read_text("utf-8") for path in sorted(root.iterdir())}
+
+
+@cache
+def headers_digest() -> str:
+    """A hash of the header set."""
+    return digest(*(part for item in header_files().items() for part in item))
+
+
+def include_directory() -> Path:
+    """A folder in the cache that holds the header set."""
+
+    def write(folder: Path) -> None:
+        for name, text in header_files().items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+
+    return build_once(cache_directory() / f"include-{headers_digest()}", write)

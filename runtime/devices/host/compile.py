@@ -1,0 +1,276 @@
+"""MSL kernels to libraries, through clang and the compile cache.
+
+Kernels that are missing are compiled together, a few translation units at a time: each kernel's
+text lies in a namespace of its own, and the start of clang, the headers and the link are paid once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingot.runtime.devices.host.cache import (
+    build_once,
+    cache_directory,
+    digest,
+    headers_digest,
+    include_directory,
+    link,
+)
+from ingot.runtime.devices.host.engine import engine
+from ingot.runtime.devices.host.entry import (
+    alignment_symbol,
+    entry_points,
+    group_symbol,
+    thread_symbol,
+)
+from ingot.runtime.devices.host.errors import KernelCompileError
+from ingot.runtime.devices.host.reflection import KernelSignature, Reflection, reflect
+from ingot.runtime.devices.host.rewrite import for_execution
+from ingot.runtime.devices.host.toolchain import Clang, cpu_identity, find_clang
+
+COMMON_FLAGS = (
+    "-fdeclspec",
+    "-fsigned-char",
+    "-Xclang",
+    "-cl-single-precision-constant",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+    "-Wno-reserved-user-defined-literal",
+)
+"""Both modes: literals are float, no contraction, integer overflow wraps."""
+_EXECUTION_FLAGS = (
+    "-x",
+    "c++",
+    "-std=c++17",
+    "-nostdinc",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fPIC",
+    "-w",
+    # Uninitialized variables are the same garbage in every run.
+    "-ftrivial-auto-var-init=pattern",
+)
+_FORMAT = "1"
+"""Changes when the meaning of a cached file does."""
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """One kernel to compile."""
+
+    msl: str
+    entry_point: str
+    optimization: int = 1
+    """clang's level: 1 compiles twice as fast as 2, loops run up to twice as slow."""
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """A loaded kernel: addresses of its entry points and what the text says about it."""
+
+    source: KernelSource
+    signature: KernelSignature
+    reflection: Reflection
+    thread_entry: int
+    group_entry: int | None
+    alignments: dict[int, int]
+    """Alignment of what each buffer argument points to, by buffer index."""
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A kernel on its way to the cache."""
+
+    source: KernelSource
+    reflection: Reflection
+    signature: KernelSignature
+    key: str
+    path: Path
+
+    def text(self) -> str:
+        body = for_execution(self.reflection).text
+        entry = entry_points(self.reflection, self.signature, self.key)
+        name = re.sub(r"\W", "_", self.signature.name)
+        return (
+            f'namespace ingot_{self.key} {{\n#line 1 "{name}.metal"\n{body}\n'
+            f'#line 1 "entry"\n{entry}}}\n'
+        )
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether its macros, templates or includes could disturb other kernels."""
+        return any(
+            t.kind == "directive" and re.match(r"#\s*(define|undef|include)", t.text)
+            for t in self.reflection.tokens
+        )
+
+
+def compile_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[CompiledKernel]:
+    """Compile and load kernels, taking from the cache what is there.
+
+    `jobs` is the number of clang processes at a time. Raises `KernelCompileError` with clang's
+    first error, or `ClangNotFoundError`.
+    """
+    clang = find_clang()
+    engine()
+    units = [_unit(clang, source) for source in sources]
+    missing = list({u.key: u for u in units if not u.path.exists()}.values())
+    if missing:
+        _build(clang, missing, max(1, jobs))
+    return [_load(unit) for unit in units]
+
+
+def execution_command(clang: Clang, optimization: int) -> list[str]:
+    """The clang command of the execution mode, up to its inputs and outputs."""
+    command = [*clang.command, *_EXECUTION_FLAGS, *COMMON_FLAGS, f"-O{optimization}"]
+    if "x86_64" in cpu_identity():
+        # Every operation on half rounds to half, on CPUs with and without half arithmetic.
+        command += ["-Xclang", "-ffloat16-excess-precision=none"]
+    if not clang.is_zig:
+        command.append("-mcpu=native" if "arm64" in cpu_identity() else "-march=native")
+    return [*command, "-isystem", str(include_directory())]
+
+
+def _unit(clang: Clang, source: KernelSource) -> _Unit:
+    reflection = reflect(source.msl)
+    signature = reflection.kernel(source.entry_point)
+    if signature is None:
+        known = ", ".join(k.name for k in reflection.kernels) or "none"
+        raise KernelCompileError(
+            f"the MSL text has no kernel '{source.entry_point}'; its kernels: {known}"
+        )
+    key = digest(
+        _FORMAT,
+        clang.identity,
+        cpu_identity(),
+        headers_digest(),
+        *_EXECUTION_FLAGS,
+        *COMMON_FLAGS,
+        str(source.optimization),
+        source.entry_point,
+        source.msl,
+    )
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    path = cache_directory() / f"kernel-{key}.{suffix}"
+    return _Unit(source, reflection, signature, key, path)
+
+
+def precompiled_header(clang: Clang, command: list[str]) -> list[str]:
+    """Options that put our header in front of the text, precompiled where clang can."""
+    header = include_directory() / "prefix.h"
+    if clang.is_zig:  # its driver drops the options of precompiled headers
+        return ["-include", str(header)]
+    key = digest(clang.identity, cpu_identity(), *command)
+
+    def build(made: Path) -> None:
+        run = subprocess.run(
+            [*command, "-c", "-Xclang", "-emit-pch", str(header), "-o", str(made)],
+            capture_output=True,
+            text=True,
+        )
+        if run.returncode:
+            raise KernelCompileError(f"the host device's headers do not compile:\n{run.stderr}")
+
+    return ["-include-pch", str(build_once(cache_directory() / f"header-{key}.pch", build))]
+
+
+def _build(clang: Clang, units: list[_Unit], jobs: int) -> None:
+    """Compile units in up to `jobs` processes; a batch that fails is compiled one by one."""
+    together = [u for u in units if not u.stands_alone]
+    batches = [together[i::jobs] for i in range(jobs) if together[i::jobs]]
+    batches += [[u] for u in units if u.stands_alone]
+    while batches:
+        running = [(batch, _Compilation(clang, batch)) for batch in batches[:jobs]]
+        batches = batches[jobs:]
+        for batch, compilation in running:
+            errors = compilation.finish()
+            if errors is None:
+                continue
+            if len(batch) == 1:
+                for _, other in running:
+                    other.finish()
+                raise KernelCompileError(_first_error(batch[0], errors))
+            batches += [[unit] for unit in batch]
+
+
+class _Compilation:
+    """One clang process that makes a library of some kernels."""
+
+    def __init__(self, clang: Clang, batch: list[_Unit]) -> None:
+        self._batch = batch
+        command = execution_command(clang, batch[0].source.optimization)
+        header = precompiled_header(clang, command)
+        self._scratch = tempfile.TemporaryDirectory(dir=cache_directory(), prefix=".build-")
+        folder = Path(self._scratch.name)
+        source, self._library = folder / "kernels.cpp", folder / batch[0].path.name
+        source.write_text("".join(unit.text() for unit in batch), "utf-8")
+        link_flags = (
+            ["-dynamiclib", "-undefined", "dynamic_lookup"]
+            if sys.platform == "darwin"
+            else ["-shared", "-lm"]
+        )
+        self._process = subprocess.Popen(
+            [*command, *header, str(source), "-o", str(self._library), *link_flags],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._errors: str | None = None
+        self._finished = False
+
+    def finish(self) -> str | None:
+        """Wait, and put the library into the cache; returns clang's output when it failed."""
+        if self._finished:
+            return self._errors
+        self._finished = True
+        _, output = self._process.communicate()
+        if self._process.returncode:
+            self._errors = output
+        else:
+            for unit in self._batch:
+                link(self._library, unit.path)
+        self._scratch.cleanup()
+        return self._errors
+
+
+def _first_error(unit: _Unit, output: str) -> str:
+    match = re.search(r"[^/\n]*\.metal:(\d+):\d+: (?:fatal )?error: (.*)", output)
+    where = f"line {match.group(1)}: {match.group(2)}" if match else output.strip()
+    return f"kernel '{unit.signature.name}' does not compile for the host device: {where}"
+
+
+def _load(unit: _Unit) -> CompiledKernel:
+    try:
+        library = ctypes.CDLL(str(unit.path))
+    except OSError as error:
+        raise KernelCompileError(
+            f"kernel '{unit.signature.name}' cannot be loaded ({error}); is the compile cache "
+            f"'{cache_directory()}' damaged?"
+        ) from error
+    group = getattr(library, group_symbol(unit.key), None)
+    buffers = [p.buffer for p in unit.signature.parameters if p.buffer is not None]
+    kind = ctypes.c_uint32 * max(1, len(buffers))
+    alignments = kind.in_dll(library, alignment_symbol(unit.key))
+    return CompiledKernel(
+        source=unit.source,
+        signature=unit.signature,
+        reflection=unit.reflection,
+        thread_entry=_address(getattr(library, thread_symbol(unit.key))),
+        group_entry=_address(group) if group is not None else None,
+        alignments=dict(zip(buffers, alignments, strict=False)),
+    )
+
+
+def _address(function: object) -> int:
+    value = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
+    assert value is not None
+    return value

@@ -1,0 +1,128 @@
+"""Finding a clang for the host device.
+
+Kernels need `_Float16` in C++ on x86-64, which clang has since version 15 and does well since 16;
+Debian 12's default, version 14, cannot compile them. The checking mode needs C++ for OpenCL, which
+zig's clang is built without.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ingot.runtime.devices.host.errors import ClangNotFoundError
+
+OLDEST_CLANG = 16
+NEWEST_NAME = 30
+"""Names `clang-16` to `clang-30` are looked for, the newest first."""
+_INSTALL = "apt install clang-19, or pip install ziglang, or on macOS xcode-select --install"
+
+
+@dataclass(frozen=True)
+class Clang:
+    """A compiler command that works."""
+
+    command: tuple[str, ...]
+    version: str
+    """As it reports it: `19.1.7`."""
+    is_zig: bool = False
+
+    @property
+    def identity(self) -> str:
+        """Changes when the compiler does: its command, version, and the file's size and time."""
+        status = os.stat(self.command[0])
+        return f"{self.command} {self.version} {status.st_size} {status.st_mtime_ns}"
+
+    @property
+    def can_check(self) -> bool:
+        """Whether it knows C++ for OpenCL."""
+        return not self.is_zig
+
+
+@cache
+def find_clang() -> Clang:
+    """Return the clang that the host device uses: `INGOT_CLANG`, the newest on PATH, Xcode, zig.
+
+    Raises `ClangNotFoundError`, which says what to install.
+    """
+    override = os.environ.get("INGOT_CLANG")
+    if override:
+        clang = _probe(shlex.split(override))
+        if isinstance(clang, str):
+            raise ClangNotFoundError(f"INGOT_CLANG is '{override}', but {clang}")
+        return clang
+    reasons: list[str] = []
+    for command in _candidates():
+        clang = _probe(command)
+        if isinstance(clang, Clang):
+            return clang
+        reasons.append(clang)
+    why = f" ({reasons[0]})" if reasons else ""
+    raise ClangNotFoundError(
+        f"the host device needs clang {OLDEST_CLANG} or newer and found none{why}: {_INSTALL}"
+    )
+
+
+def _candidates() -> Iterator[list[str]]:
+    for number in range(NEWEST_NAME, OLDEST_CLANG - 1, -1):
+        path = shutil.which(f"clang-{number}")
+        if path:
+            yield [path]
+    path = shutil.which("clang")
+    if path:
+        yield [path]
+    if sys.platform == "darwin":
+        xcrun = shutil.which("xcrun")
+        if xcrun:
+            found = subprocess.run([xcrun, "--find", "clang"], capture_output=True, text=True)
+            if found.returncode == 0:
+                yield [found.stdout.strip()]
+        for prefix in ("/opt/homebrew/opt/llvm", "/usr/local/opt/llvm"):
+            if Path(prefix, "bin/clang").exists():
+                yield [f"{prefix}/bin/clang"]
+    zig = importlib.util.find_spec("ziglang")
+    if zig is not None and zig.origin is not None:
+        yield [str(Path(zig.origin).parent / "zig"), "cc"]
+
+
+def _probe(command: list[str]) -> Clang | str:
+    """The clang behind a command, or why it cannot be used."""
+    path = shutil.which(command[0])
+    if path is None:
+        return f"there is no '{command[0]}'"
+    command = [path, *command[1:]]
+    try:
+        run = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=120)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"'{shlex.join(command)}' does not run: {error}"
+    match = re.search(r"clang version (\d+)[.\d]*", run.stdout)
+    if match is None:
+        return f"'{shlex.join(command)}' is no clang"
+    version = match.group().removeprefix("clang version ")
+    # Apple numbers its clang on its own; version 15 is based on LLVM 16.
+    oldest = 15 if "Apple" in run.stdout else OLDEST_CLANG
+    if int(match.group(1)) < oldest:
+        return f"'{shlex.join(command)}' is version {version}, without _Float16 in C++ on every CPU"
+    return Clang(tuple(command), version, is_zig="zig" in Path(path).name)
+
+
+@cache
+def cpu_identity() -> str:
+    """What `-march=native` depends on: the machine and its instruction set extensions."""
+    extensions = ""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            extensions = next((x for x in lines if x.startswith(("flags", "Features"))), "")
+    except OSError:
+        extensions = platform.processor()
+    return f"{platform.system()} {platform.machine()} {extensions}"
