@@ -2,6 +2,7 @@
 
 PASSES: tuple[str, ...] = (
     "lower-forall",
+    "lower-affine",
     "lower-all-reduce",
     "lower-transfers",
     "expand-math",

@@ -33,7 +33,9 @@ Scalar: TypeAlias = "Value | int | float"
 
 def element_type(type_: Attribute) -> Attribute:
     """The element type of a vector, or the type itself."""
-    return cast(Attribute, type_.element_type) if isinstance(type_, VectorType) else type_
+    if isinstance(type_, VectorType):
+        return cast("VectorType[Attribute]", type_).element_type
+    return type_
 
 
 def with_element(type_: Attribute, element: Attribute) -> Attribute:
