@@ -12,6 +12,7 @@ from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
 from ingot.compiler.analysis.structured import (
     indexing_maps,
     loop_extents,
+    match_combiner,
     match_contraction,
     reduction_loops,
     shape_of,
@@ -53,7 +54,7 @@ def describe_kernel(func: FuncOp) -> KernelShape:
     generics = [op for op in ops if isinstance(op, GenericOp)]
     has_regions = any(inner.regions for op in generics for inner in op.body.block.ops)
     element_bytes = max((_bytes(v.type) for op in ops for v in op.operands), default=4)
-    if kernel_kind(func) == "row":
+    if kernel_kind(func) == "row" and _can_share_rows(generics, row_dims(func)):
         rows = row_dims(func)
         inner, last = 1, 1
         for op in generics:
@@ -90,6 +91,16 @@ def describe_kernel(func: FuncOp) -> KernelShape:
         has_reduction=any(reduction_loops(op) for op in generics),
         contraction=_contraction(func, shape),
         element_bytes=element_bytes,
+    )
+
+
+def _can_share_rows(generics: list[GenericOp], rows: int) -> bool:
+    """Whether threads gain from sharing a row: some op has a plain combiner, or writes a row."""
+    return any(
+        match_combiner(op) is not None
+        if reduction_loops(op)
+        else len(shape_of(op.results[0])) > rows
+        for op in generics
     )
 
 

@@ -1,8 +1,8 @@
 """The schedule of a kernel: how it is tiled, as data, and the choice of it as a pure function.
 
 `describe_kernel` reads the shape of a kernel off its IR, `select_schedule` chooses for a target
-profile, and `Schedule.to_attr`/`from_attr` carry the choice on the kernel as `ingot.schedule`, where
-the tiling, promotion and vectorization passes obey it.
+profile, and `Schedule.to_attr`/`from_attr` carry the choice on the kernel as `ingot.schedule`,
+where the tiling, promotion and vectorization passes obey it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class ContractionShape:
 
 
 def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
-    """Choose tile sizes that fit the profile; never fails, since tiles of one element always fit."""
+    """Choose tile sizes that fit the profile; tiles of one element always do, so it never fails."""
     if shape.kind == "row":
         return _row_schedule(shape, profile)
     if shape.contraction is not None:

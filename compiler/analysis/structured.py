@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ShapedType, TensorType
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType, ShapedType, TensorType
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.utils.hints import isa
+from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.linalg import GenericOp, IteratorType, YieldOp
@@ -36,8 +38,26 @@ COMBINERS: dict[type[Operation], str] = {
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
     """The shape of a ranked tensor or memref value; -1 where a size is dynamic."""
-    assert isinstance(value.type, ShapedType)
-    return value.type.get_shape()
+    type_ = value.type
+    assert isinstance(type_, ShapedType)
+    return tuple(type_.get_shape())
+
+
+def memref_type(value: SSAValue) -> MemRefType[Attribute]:
+    """The type of a buffer."""
+    assert isa(value.type, MemRefType[Attribute])
+    return value.type
+
+
+def element_type(value: SSAValue) -> Attribute:
+    """The element type of a tensor or buffer, or the type itself of a scalar."""
+    return get_element_type_or_self(value.type)
+
+
+def tensor_type(value: SSAValue) -> TensorType[Attribute]:
+    """The type of a ranked tensor value."""
+    assert isa(value.type, TensorType[Attribute])
+    return value.type
 
 
 def indexing_maps(op: GenericOp) -> list[AffineMap]:
@@ -80,7 +100,7 @@ def captured_tensors(op: Operation) -> list[SSAValue]:
 
 def _is_inside(value: SSAValue, op: Operation) -> bool:
     owner = value.owner
-    parent = owner.parent_op() if isinstance(owner, Operation) else owner.parent_op()
+    parent = owner.parent_op()
     while parent is not None:
         if parent is op:
             return True

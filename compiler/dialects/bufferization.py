@@ -19,6 +19,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 
 @irdl_op_definition
@@ -73,7 +74,7 @@ class ToTensorOp(IRDLOperation):
         type_ = parser.parse_type()
         if parser.parse_optional_keyword("to"):
             parser.parse_type()
-        if not isinstance(type_, MemRefType):
+        if not isa(type_, MemRefType[Attribute]):
             parser.raise_error("expected a memref type")
         op = cls(parser.resolve_operand(memref, type_), restrict, writable)
         op.attributes |= attributes
@@ -111,7 +112,7 @@ class MaterializeInDestinationOp(IRDLOperation):
 
 
 def _tensor_type(type_: Attribute) -> Attribute:
-    if isinstance(type_, MemRefType):
+    if isa(type_, MemRefType[Attribute]):
         return TensorType(type_.get_element_type(), type_.get_shape())
     return type_
 

@@ -18,17 +18,18 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     NoneAttr,
-    TensorType,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import (
     Combiner,
+    element_type,
     loop_extents,
     match_combiner,
     reduction_loops,
@@ -111,7 +112,7 @@ class Row:
         return Chunk(delinearize(evaluator, start, self.extents), valid)
 
     def lanes(self, first: int) -> Lanes | None:
-        """The vector along the last dimension; `first` dimensions or loops come before the row's."""
+        """The vector along the last dimension; `first` dimensions come before the row's."""
         return Lanes(first + len(self.extents) - 1, self.width) if self.width > 1 else None
 
 
@@ -220,12 +221,12 @@ def over_chunks(
             values = body(Linear((), number), values)
         return values
     builder = evaluator.builder
-    bounds = [constant_index(builder, n) for n in (0, row.chunks, 1)]
+    lower, upper, one = (constant_index(builder, n) for n in (0, row.chunks, 1))
     thread_id(evaluator)
     block = Block(arg_types=[IndexType(), *(v.type for v in carried)])
     with evaluator.inside(block):
         evaluator.emit(YieldOp(*body(Linear.of(block.args[0]), block.args[1:])))
-    return list(evaluator.emit(ForOp(*bounds, carried, block)).results)
+    return list(evaluator.emit(ForOp(lower, upper, one, carried, block)).results)
 
 
 def store_row(
@@ -267,9 +268,8 @@ def copy_to_threadgroup(
 
 
 def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -> None:
-    type_ = alloc.tensor.type
-    assert isinstance(type_, TensorType) and alloc.copy is not None
-    shape, element = type_.get_shape(), type_.get_element_type()
+    assert alloc.copy is not None
+    shape, element = shape_of(alloc.tensor), element_type(alloc.tensor)
     buffer = _threadgroup_buffer(evaluator, shape, element, alloc)
     target = View(buffer, [Linear()] * len(shape), [False] * len(shape), padded=True)
     evaluator.views[alloc.tensor] = target
@@ -336,12 +336,17 @@ def _threadgroup_buffer(
         top = parent
     op = memref.AllocOp([], [], type_)
     op.memref.name_hint = alloc.tensor.name_hint
-    return before(top).insert_op(op).memref
+    return before(top).insert(op).memref
+
+
+def integer_width(element: Attribute) -> int | None:
+    """Bits of an integer type."""
+    return element.bitwidth if isa(element, IntegerType) else None
 
 
 def identity_of(name: str, element: Attribute) -> float | int:
     """The number that a combiner leaves any other number unchanged by."""
-    width = element.width.data if isinstance(element, IntegerType) else 64
+    width = integer_width(element) or 64
     numbers: dict[str, float | int] = {
         "add": 0,
         "mul": 1,
@@ -357,7 +362,7 @@ def identity_of(name: str, element: Attribute) -> float | int:
         "or": 0,
         "xor": 0,
     }
-    if isinstance(element, IntegerType) and width == 1:
+    if width == 1:
         # As signed numbers, i1 has -1 (true) and 0.
         numbers |= {"maxsi": -1, "minsi": 0, "mul": -1}
     return numbers[name]

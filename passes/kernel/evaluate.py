@@ -1,13 +1,13 @@
 """Evaluate elements of tiles: the heart of `kernel-vectorize`.
 
-An `Evaluator` emits, at its insertion point, the code for one element (or one vector of elements) of
-a tile, and of what it is computed from. Elements that were computed before in an enclosing scope are
-used again, so a value that several ops read is loaded or computed once.
+An `Evaluator` emits, at its insertion point, the code for one element (or one vector of elements)
+of a tile, and of what it is computed from. Elements that were computed before in an enclosing scope
+are used again, so a value that several ops read is loaded or computed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
@@ -24,22 +24,25 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
-    TensorType,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
-from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.analysis.building import at_end
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.structured import indexing_maps, reduction_loops, shape_of
+from ingot.compiler.analysis.structured import (
+    element_type,
+    indexing_maps,
+    reduction_loops,
+    shape_of,
+)
 from ingot.compiler.dialects.arith import AddiOp, ConstantOp, MaxSIOp, MinSIOp, MuliOp, SubiOp
 from ingot.compiler.dialects.bufferization import ToTensorOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, YieldOp
 from ingot.compiler.dialects.vector import FromElementsOp
 from ingot.passes.kernel.linear import Linear, constant_index, linear_of, linear_of_expr
-from ingot.passes.kernel.tiling import mixed_offsets, mixed_sizes
+from ingot.passes.kernel.tiling import mixed_offsets, mixed_sizes, result_index
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Evaluator:
     # Scopes and insertion.
 
     @contextmanager
-    def inside(self, block: Block) -> Iterator[None]:
+    def inside(self, block: Block) -> Generator[None]:
         """Emit at the end of `block`, and forget what is computed there afterwards."""
         saved = self.builder
         self.builder = at_end(block)
@@ -127,7 +130,7 @@ class Evaluator:
 
     def emit(self, op: OperationT) -> OperationT:
         """Insert an op at the insertion point."""
-        return self.builder.insert_op(op)
+        return self.builder.insert(op)
 
     # Index values.
 
@@ -175,8 +178,7 @@ class Evaluator:
             case FillOp():
                 return self._fill_value(owner)
             case tensor.EmptyOp():
-                assert isinstance(value.type, TensorType)
-                return self.zero(value.type.get_element_type())
+                return self.zero(element_type(value))
             case GenericOp() if not reduction_loops(owner):
                 return self._inline_at(owner, value, index, lanes)
             case GenericOp() if self.reduce_at is not None and not self._is_computed(value):
@@ -214,7 +216,7 @@ class Evaluator:
     def _inline_at(
         self, op: GenericOp, value: SSAValue, index: Sequence[Linear], lanes: Lanes | None
     ) -> SSAValue:
-        result = list(op.results).index(value)
+        result = result_index(value)
         out = indexing_maps(op)[len(op.inputs) + result]
         loops: list[Linear] = [Linear()] * out.num_dims
         along: int | None = None
@@ -359,7 +361,7 @@ class Evaluator:
             ]
             return self.from_elements(elements)
         indices = self.buffer_index(view, index, None if lanes is None else lanes.dim)
-        element = _element_type(view.buffer)
+        element = element_type(view.buffer)
         if lanes is None:
             return self.emit(memref.LoadOp.get(view.buffer, indices)).res
         return self.emit(
@@ -413,7 +415,7 @@ class Evaluator:
         """One element of a vector; a scalar stands for a vector of equal elements."""
         if not isinstance(value.type, VectorType):
             return value
-        return self.emit(vector.ExtractOp(value, [lane], value.type.element_type)).result
+        return self.emit(vector.ExtractOp(value, [lane], element_type(value))).result
 
     def widen(self, value: SSAValue, width: int | None) -> SSAValue:
         """A value as a vector of `width` equal elements, or as it is when it is one already."""
@@ -551,10 +553,10 @@ class _Body:
         view = evaluator.view(source)
         forms = [self.forms.get(v) or self._constant_form(v) for v in op.indices]
         known = [f for f in forms if f is not None]
-        if view is not None and len(known) == len(forms):
-            # Loops count from zero, so only the upper end can be passed, by partial tiles.
-            if not self.partial or all(_is_nonnegative(*f) for f in known):
-                return self._load(view, known)
+        # Loops count from zero, so only the upper end can be passed, by partial tiles.
+        inside = not self.partial or all(_is_nonnegative(*f) for f in known)
+        if view is not None and len(known) == len(forms) and inside:
+            return self._load(view, known)
         indices = [self.get(v) for v in op.indices]
         width = self.lanes.width if self.lanes is not None else 1
         if not any(isinstance(v.type, VectorType) for v in indices):
@@ -609,7 +611,7 @@ def _is_nonnegative(form: Linear, step: int) -> bool:
 
 
 def _is_clamped(index: SSAValue, size: int) -> bool:
-    """Whether an index is min(max(x, low), high), in either order, with bounds inside the tensor."""
+    """Whether an index is min(max(x, low), high), or the reverse, with bounds inside the tensor."""
     bounds: dict[type[Operation], int] = {}
     while not isinstance(index, BlockArgument) and isinstance(index.owner, MinSIOp | MaxSIOp):
         owner = index.owner
@@ -665,10 +667,6 @@ def _distance(start: Sequence[Linear], index: Sequence[Linear], dim: int) -> int
         if i == dim:
             distance = step
     return distance
-
-
-def _element_type(buffer: SSAValue) -> Attribute:
-    return get_element_type_or_self(buffer.type)
 
 
 def _minor_map(rank: int) -> AffineMapAttr:

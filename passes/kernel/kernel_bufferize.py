@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -18,27 +19,32 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StridedLayoutAttr,
     StringAttr,
-    TensorType,
     i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ingot.compiler.analysis.building import at_start, before
 from ingot.compiler.analysis.kernel_shape import is_kernel
 from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.structured import (
+    element_type,
+    memref_type,
+    shape_of,
+    tensor_type,
+)
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp, ToTensorOp
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
 from ingot.passes.kernel.mapping import is_over_blocks
-from ingot.passes.kernel.tiling import Index, erase_unused
+from ingot.passes.kernel.tiling import Index, argument_index, erase_unused
 
 
 @dataclass(frozen=True)
 class KernelBufferizePass(ModulePass):
-    """Give kernels (L3) buffers: arguments and results become memrefs, results are written in place.
+    """Make arguments and results of kernels (L3) buffers, and write the results in place.
 
     before:  func.func private @k(%x: tensor<64xf32>) -> tensor<64xf32> {
                ... tensor.parallel_insert_slice %t into %o[%i] [4] [1]
@@ -65,19 +71,17 @@ def bufferize(func: FuncOp) -> None:
     names = _argument_names(func)
     start = at_start(body)
     for arg in body.args:
-        type_ = arg.type
-        assert isinstance(type_, TensorType)
+        type_ = tensor_type(arg)
         buffer = Rewriter.replace_value_with_new_type(
             arg, MemRefType(type_.get_element_type(), type_.get_shape())
         )
         uses = list(buffer.uses)
-        to_tensor = start.insert_op(ToTensorOp(buffer, restrict=True))
+        to_tensor = start.insert(ToTensorOp(buffer, restrict=True))
         for use in uses:
             use.operation.operands[use.index] = to_tensor.tensor
     destinations: dict[SSAValue, BlockArgument] = {}
     for i, value in enumerate(terminator.arguments):
-        assert isinstance(value.type, TensorType)
-        type_ = MemRefType(value.type.get_element_type(), value.type.get_shape())
+        type_ = MemRefType(element_type(value), shape_of(value))
         destinations[value] = body.insert_arg(type_, len(body.args))
         if len(names) < len(body.args):
             names.append("out" if len(terminator.arguments) == 1 else f"out{i}")
@@ -107,7 +111,7 @@ def bufferize(func: FuncOp) -> None:
 def _argument_names(func: FuncOp) -> list[str]:
     attr = func.attributes.get("ingot.names")
     if isinstance(attr, ArrayAttr):
-        return [a.data for a in attr.data if isinstance(a, StringAttr)]
+        return [a.data for a in cast("ArrayAttr[Attribute]", attr) if isinstance(a, StringAttr)]
     return [a.name_hint or f"arg{i}" for i, a in enumerate(func.body.block.args)]
 
 
@@ -116,7 +120,7 @@ def _write_in_place(forall: ForallOp, destinations: Sequence[SSAValue]) -> None:
     body = forall.body.block
     in_parallel = body.last_op
     assert isinstance(in_parallel, InParallelOp)
-    shared = list(forall.region_out_args)
+    shared = list(body.args[forall.rank :])
     views: dict[SSAValue, SSAValue] = {}
     nested: ForallOp | None = None
     for insert in list(in_parallel.region.block.ops):
@@ -125,7 +129,7 @@ def _write_in_place(forall: ForallOp, destinations: Sequence[SSAValue]) -> None:
         inner = source.owner
         anchor = inner if isinstance(inner, ForallOp) else in_parallel
         builder = before(anchor)
-        destination = destinations[shared.index(insert.dest)]
+        destination = destinations[argument_index(insert.dest) - forall.rank]
         view = subview(builder, destination, insert.mixed_offsets, insert.mixed_sizes)
         insert.detach()
         insert.erase()
@@ -135,7 +139,7 @@ def _write_in_place(forall: ForallOp, destinations: Sequence[SSAValue]) -> None:
             continue
         store = MaterializeInDestinationOp(source, view)
         store.location = forall.location
-        builder.insert_op(store)
+        builder.insert(store)
     if nested is not None:
         _write_in_place(nested, [views[result] for result in nested.res])
     for arg in shared:
@@ -145,7 +149,7 @@ def _write_in_place(forall: ForallOp, destinations: Sequence[SSAValue]) -> None:
         forall.upper_bounds, [], forall.detach_region(forall.body), forall.mapping
     )
     new_forall.location = forall.location
-    before(forall).insert_op(new_forall)
+    before(forall).insert(new_forall)
     forall.detach()
     forall.erase(safe_erase=False)
 
@@ -153,9 +157,8 @@ def _write_in_place(forall: ForallOp, destinations: Sequence[SSAValue]) -> None:
 def subview(
     builder: Builder, source: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]
 ) -> SSAValue:
-    """The range of a buffer that a tile is written to, or the buffer itself when it is all of it."""
-    type_ = source.type
-    assert isinstance(type_, MemRefType)
+    """The range of a buffer that a tile is written to, or the buffer when it is all of it."""
+    type_ = memref_type(source)
     shape = type_.get_shape()
     if all(o == 0 and s == n for o, s, n in zip(offsets, sizes, shape, strict=True)):
         return source
@@ -177,10 +180,10 @@ def subview(
         [1] * len(sizes),
         result,
     )
-    return builder.insert_op(op).result
+    return builder.insert(op).result
 
 
-def _layout(type_: MemRefType) -> tuple[list[int], int | None]:
+def _layout(type_: MemRefType[Attribute]) -> tuple[list[int], int | None]:
     """Strides and offset of a buffer, in elements; the offset is None where it is computed."""
     if isinstance(type_.layout, StridedLayoutAttr):
         strides = [s.data for s in type_.layout.strides.data if not isinstance(s, NoneAttr)]

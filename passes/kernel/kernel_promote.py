@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     ModuleOp,
     TensorType,
 )
@@ -21,11 +22,12 @@ from xdsl.dialects.scf import ForOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
 from ingot.compiler.analysis.building import at_end, before
 from ingot.compiler.analysis.kernel_shape import is_kernel
 from ingot.compiler.analysis.schedule import Schedule
-from ingot.compiler.analysis.structured import match_contraction, shape_of
+from ingot.compiler.analysis.structured import element_type, match_contraction, shape_of
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.compiler.dialects.linalg import GenericOp
@@ -51,8 +53,8 @@ class KernelPromotePass(ModulePass):
                     {memory_space = #gpu.address_space<workgroup>} : tensor<64x16xf32>
              %s = tensor.extract_slice %p[%thread, 0] [4, 16]
 
-    The copy belongs to all threads of the threadgroup. It has the tile's full size: what lies beyond
-    the edge of the tensor is zero, so the loop over the tile needs no guard.
+    The copy belongs to all threads of the threadgroup. It has the tile's full size: what lies
+    beyond the edge of the tensor is zero, so the loop over the tile needs no guard.
     """
 
     name = "kernel-promote"
@@ -99,12 +101,11 @@ def promote(op: GenericOp, position: int, schedule: Schedule) -> None:
             full.append(_largest(extent))
             offsets.append(thread)
     staged = _pad(builder, Tiler(builder).slice(group, tuple(tiles)), tiles, full)
-    assert isinstance(staged.type, TensorType)
     alloc = AllocTensorOp(staged.type, copy=staged)
     alloc.attributes["memory_space"] = AddressSpaceAttr(AddressSpace.WORKGROUP)
     alloc.tensor.name_hint = f"tile_{'ab'[position]}" if position < 2 else None
     alloc.location = op.location
-    builder.insert_op(alloc)
+    builder.insert(alloc)
     ranges = tuple(
         Tile(offset, schedule.reduction if isinstance(k, SSAValue) else size)
         for offset, k, size in zip(offsets, k_offsets, sizes, strict=True)
@@ -134,17 +135,17 @@ def _pad(builder: Builder, value: SSAValue, tiles: list[Tile], full: list[int]) 
     ]
     if all(m == 0 for m in missing):
         return value
-    assert isinstance(value.type, TensorType)
-    element = value.type.get_element_type()
+    element = element_type(value)
     block = Block(arg_types=[IndexType()] * len(full))
     body = at_end(block)
-    zero = body.insert_op(ConstantOp(_zero(element)))
-    body.insert_op(tensor.YieldOp(zero.result))
+    zero = body.insert(ConstantOp(_zero(element)))
+    body.insert(tensor.YieldOp(zero.result))
     pad = PadOp(value, [0] * len(full), missing, Region(block), TensorType(element, full))
-    return builder.insert_op(pad).result
+    return builder.insert(pad).result
 
 
-def _zero(element: Attribute) -> Attribute:
+def _zero(element: Attribute) -> FloatAttr[AnyFloat] | IntegerAttr[IntegerType | IndexType]:
     if isinstance(element, AnyFloat):
         return FloatAttr(0.0, element)
+    assert isa(element, IntegerType)
     return IntegerAttr(0, element)

@@ -35,7 +35,8 @@ class KernelSelectSchedulePass(ModulePass):
         if profile is None:
             raise PassFailedException(f"unknown target '{self.target}'")
         for func in op.ops:
-            if isinstance(func, FuncOp) and is_kernel(func):
-                if "ingot.schedule" not in func.attributes:
-                    schedule = select_schedule(describe_kernel(func), profile)
-                    func.attributes["ingot.schedule"] = schedule.to_attr()
+            if not isinstance(func, FuncOp) or not is_kernel(func):
+                continue
+            if "ingot.schedule" not in func.attributes:
+                schedule = select_schedule(describe_kernel(func), profile)
+                func.attributes["ingot.schedule"] = schedule.to_attr()

@@ -53,10 +53,10 @@ def tile_reduction(op: GenericOp, size: int) -> None:
     (loop,) = reduction_loops(op)
     extent = loop_extents(op)[loop]
     builder = before(op)
-    bounds = [
-        builder.insert_op(ConstantOp.from_int_and_width(v, IndexType())).result
+    lower, upper, step = (
+        builder.insert(ConstantOp.from_int_and_width(v, IndexType())).result
         for v in (0, extent, size)
-    ]
+    )
     init = op.outputs[0]
     block = Block(arg_types=[IndexType(), init.type])
     inner = at_end(block)
@@ -82,11 +82,11 @@ def tile_reduction(op: GenericOp, size: int) -> None:
         [init.type],
     )
     partial.location = op.location
-    inner.insert_op(partial)
-    inner.insert_op(YieldOp(partial.results[0]))
-    loop_op = ForOp(*bounds, [init], block)
+    inner.insert(partial)
+    inner.insert(YieldOp(partial.results[0]))
+    loop_op = ForOp(lower, upper, step, [init], block)
     loop_op.location = op.location
-    builder.insert_op(loop_op)
+    builder.insert(loop_op)
     op.results[0].replace_all_uses_with(loop_op.results[0])
     op.detach()
     op.erase()

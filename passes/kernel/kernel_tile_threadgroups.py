@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -54,8 +54,7 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
 
     inits: list[SSAValue] = []
     for result in results:
-        assert isinstance(result.type, TensorType)
-        inits.append(outer.insert_op(tensor.EmptyOp([], result.type)).tensor)
+        inits.append(outer.insert(tensor.EmptyOp([], result.type)).tensor)
     block = Block(arg_types=[IndexType()] * len(bounds) + [v.type for v in inits])
     inner = at_end(block)
     tiles: list[Tile] = []
@@ -81,10 +80,10 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
                 [1] * len(ranges),
             )
         )
-    inner.insert_op(InParallelOp(Region(Block(inserts))))
+    inner.insert(InParallelOp(Region(Block(inserts))))
     loop = ForallOp(bounds, inits, Region(block), block_mapping(len(bounds)))
     loop.location = results[0].op.location
-    outer.insert_op(loop)
+    outer.insert(loop)
     for i, value in enumerate(loop.res):
         terminator.operands[i] = value
     erase_unused(old_ops)

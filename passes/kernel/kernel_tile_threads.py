@@ -33,7 +33,7 @@ from ingot.passes.kernel.tiling import (
 
 @dataclass(frozen=True)
 class KernelTileThreadsPass(ModulePass):
-    """Split a threadgroup's tile over its threads: an `scf.forall` inside the one over threadgroups (L3).
+    """Split a threadgroup's tile over its threads: an `scf.forall` inside the other (L3).
 
     before:  %t = linalg.generic ... -> tensor<4x64xf32>
     after:   %t = scf.forall (%i, %j) in (4, 16) shared_outs(%o = ...) -> (tensor<4x64xf32>) {
@@ -69,7 +69,7 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
     looped = [i for i, count in enumerate(counts) if count != 1]
     bounds = [counts[i] for i in looped] or [1]
     shared = [
-        outer.insert_op(
+        outer.insert(
             tensor.ExtractSliceOp(
                 insert.dest,
                 insert.mixed_offsets,
@@ -101,10 +101,10 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
                 [1] * len(ranges),
             )
         )
-    inner.insert_op(InParallelOp(Region(Block(nested))))
+    inner.insert(InParallelOp(Region(Block(nested))))
     loop = ForallOp(bounds, shared, Region(block), thread_mapping(len(bounds)))
     loop.location = blocks.location
-    outer.insert_op(loop)
+    outer.insert(loop)
     for insert, result in zip(inserts, loop.res, strict=True):
         insert.operands[0] = result
     erase_unused(old_ops)

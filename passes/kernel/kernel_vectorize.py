@@ -35,7 +35,7 @@ from ingot.passes.kernel.reduction import (
     widen_accumulator,
 )
 from ingot.passes.kernel.store import store
-from ingot.passes.kernel.tiling import dimension_sizes, erase_unused, upper_bound
+from ingot.passes.kernel.tiling import dimension_sizes, erase_unused, result_index, upper_bound
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
 
 
 def _erase_tiles(ops: Sequence[Operation]) -> None:
-    """Erase what was rewritten: stores and loops over tiles, then whatever nothing uses any more."""
+    """Erase what was rewritten: stores and loops over tiles, then whatever nothing uses."""
     for op in reversed(ops):
         match op:
             case MaterializeInDestinationOp() | AllocTensorOp():
@@ -134,7 +134,7 @@ class _ThreadTile:
                         copy_to_threadgroup(self.evaluator, staged, self.schedule)
                 case MaterializeInDestinationOp() if not isinstance(op.source.owner, ScanOp):
                     self._store(op)
-                case MaterializeInDestinationOp() if op.source is op.source.owner.results[1]:
+                case MaterializeInDestinationOp() if result_index(op.source) == 1:
                     self._store(op)
                 case _:
                     pass
@@ -179,8 +179,8 @@ class _ThreadTile:
                 value = evaluator.element(init, index, lanes)
                 value = evaluator.widen(value, None if lanes is None else lanes.width)
                 inits.append(widen_accumulator(evaluator, value, width))
-        bounds = [evaluator.index_value(v) for v in (op.lb, op.ub, op.step)]
-        block = Block(arg_types=[bounds[0].type, *(v.type for v in inits)])
+        lower, upper, step = (evaluator.index_value(v) for v in (op.lb, op.ub, op.step))
+        block = Block(arg_types=[lower.type, *(v.type for v in inits)])
         with evaluator.inside(block):
             evaluator.replaced[op.body.block.args[0]] = block.args[0]
             current = iter(block.args[1:])
@@ -194,7 +194,7 @@ class _ThreadTile:
                     code = evaluator.element(value, index, lanes)
                     yielded.append(evaluator.widen(code, None if lanes is None else lanes.width))
             evaluator.emit(YieldOp(*yielded))
-        loop = ForOp(*bounds, inits, block)
+        loop = ForOp(lower, upper, step, inits, block)
         loop.location = op.location
         evaluator.emit(loop)
         results = iter(loop.results)

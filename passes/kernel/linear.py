@@ -61,7 +61,7 @@ class Linear:
 
 def constant_index(builder: Builder, value: int) -> SSAValue:
     """An `arith.constant` of type index."""
-    return builder.insert_op(ConstantOp.from_int_and_width(value, IndexType())).result
+    return builder.insert(ConstantOp.from_int_and_width(value, IndexType())).result
 
 
 def linear_of_expr(expr: AffineExpr, dims: Sequence[Linear]) -> Linear | None:
@@ -76,7 +76,7 @@ def linear_of_expr(expr: AffineExpr, dims: Sequence[Linear]) -> Linear | None:
 
 
 def linear_of(value: SSAValue) -> Linear:
-    """The form of an index value, looking through additions, constant factors and `affine.apply`."""
+    """The form of an index value, through additions, constant factors and `affine.apply`."""
     owner = value.owner
     match owner:
         case affine.ApplyOp():

@@ -30,7 +30,7 @@ from ingot.compiler.dialects.arith import AddfOp, ExtFOp, TruncFOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.evaluate import Evaluator, Lanes
 from ingot.passes.kernel.linear import Linear, constant_index
-from ingot.passes.kernel.tiling import dimension_sizes
+from ingot.passes.kernel.tiling import dimension_sizes, result_index
 
 
 def wide_accumulator(value: SSAValue) -> Attribute | None:
@@ -78,7 +78,7 @@ def reduce_at(
     lanes: Lanes | None,
 ) -> SSAValue:
     """One element, or vector, of a result of a reduction."""
-    result = list(op.results).index(value)
+    result = result_index(value)
     maps = indexing_maps(op)[len(op.inputs) :]
     start, loop_lanes = _loops_of(maps[result], index, lanes)
     return _reduce(evaluator, op, [start], loop_lanes)[0][result]
@@ -190,14 +190,14 @@ def _nest(
     if extent == 1:
         at = [[Linear() if i == loop else f for i, f in enumerate(p)] for p in points]
         return _nest(evaluator, op, rest, at, accumulators, step)
-    bounds = [constant_index(evaluator.builder, 0), evaluator.index_value(extent)]
+    lower, upper = constant_index(evaluator.builder, 0), evaluator.index_value(extent)
     one = constant_index(evaluator.builder, 1)
     block = Block(arg_types=[one.type, *(v.type for v in accumulators)])
     with evaluator.inside(block):
         iv = Linear.of(block.args[0])
         at = [[iv if i == loop else f for i, f in enumerate(p)] for p in points]
         evaluator.emit(YieldOp(*_nest(evaluator, op, rest, at, block.args[1:], step)))
-    result = ForOp(*bounds, one, accumulators, block)
+    result = ForOp(lower, upper, one, accumulators, block)
     result.location = op.location
     return list(evaluator.emit(result).results)
 

@@ -26,7 +26,7 @@ def store(
     value: SSAValue,
     guard: SSAValue | None = None,
 ) -> None:
-    """Store an element, or a vector, of a tile where `guard` holds and it lies inside the buffer."""
+    """Store an element or vector of a tile where `guard` holds and it lies inside the buffer."""
     if lanes is not None and lanes.dim != len(index) - 1:
         for lane in range(lanes.width):
             shifted = [f + lane if i == lanes.dim else f for i, f in enumerate(index)]
@@ -41,16 +41,16 @@ def store(
     for dim, position in enumerate(positions):
         if view.partial[dim] and not (lanes is not None and lanes.dim == dim):
             extent = constant_index(builder, shape_of(view.buffer)[dim])
-            inside = builder.insert_op(CmpiOp(position, extent, "slt")).result
-            guard = inside if guard is None else builder.insert_op(AndIOp(guard, inside)).result
+            inside = builder.insert(CmpiOp(position, extent, "slt")).result
+            guard = inside if guard is None else builder.insert(AndIOp(guard, inside)).result
     if guard is None:
         _emit_store(builder, view, positions, lanes, value)
         return
     block = Block()
     inner = at_end(block)
     _emit_store(inner, view, positions, lanes, value)
-    inner.insert_op(YieldOp())
-    builder.insert_op(IfOp(guard, [], Region(block)))
+    inner.insert(YieldOp())
+    builder.insert(IfOp(guard, [], Region(block)))
 
 
 def _emit_store(
@@ -61,12 +61,12 @@ def _emit_store(
     value: SSAValue,
 ) -> None:
     if lanes is None:
-        builder.insert_op(memref.StoreOp.get(value, view.buffer, positions))
+        builder.insert(memref.StoreOp.get(value, view.buffer, positions))
         return
     rank = len(positions)
     map_ = AffineMap(rank, 0, (AffineDimExpr(rank - 1),))
     in_bounds = BoolAttr.from_bool(not view.partial[lanes.dim])
-    builder.insert_op(
+    builder.insert(
         vector.TransferWriteOp(
             value,
             view.buffer,

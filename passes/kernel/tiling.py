@@ -14,13 +14,14 @@ from xdsl.builder import Builder
 from xdsl.dialects import affine, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    I64,
     AffineMapAttr,
     DenseArrayBase,
     IndexType,
     TensorType,
 )
 from xdsl.dialects.scf import ForOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -32,7 +33,7 @@ from xdsl.ir.affine import (
 
 from ingot.compiler.analysis.building import after, at_end, before
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.structured import indexing_maps, loop_extents, shape_of
+from ingot.compiler.analysis.structured import indexing_maps, loop_extents, shape_of, tensor_type
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp
@@ -71,7 +72,7 @@ def apply_map(builder: Builder, expr: AffineExpr, operands: Sequence[Index]) -> 
     for new, old in enumerate(used):
         compact[old] = AffineDimExpr(new)
     map_ = AffineMap(len(used), 0, (folded.replace_dims_and_symbols(compact, []),))
-    return builder.insert_op(affine.ApplyOp([dims[i] for i in used], AffineMapAttr(map_))).result
+    return builder.insert(affine.ApplyOp([dims[i] for i in used], AffineMapAttr(map_))).result
 
 
 def tile_size(builder: Builder, offset: Index, size: int, extent: Index) -> Index:
@@ -83,14 +84,12 @@ def tile_size(builder: Builder, offset: Index, size: int, extent: Index) -> Inde
             return size
         exprs = (AffineConstantExpr(size), AffineDimExpr(0) * -1 + extent)
         map_ = AffineMap(1, 0, exprs)
-        return builder.insert_op(affine.MinOp([offset], AffineMapAttr(map_))).result
+        return builder.insert(affine.MinOp([offset], AffineMapAttr(map_))).result
     if isinstance(offset, int):
         exprs = (AffineConstantExpr(size), AffineDimExpr(0) - offset)
-        return builder.insert_op(
-            affine.MinOp([extent], AffineMapAttr(AffineMap(1, 0, exprs)))
-        ).result
+        return builder.insert(affine.MinOp([extent], AffineMapAttr(AffineMap(1, 0, exprs)))).result
     exprs = (AffineConstantExpr(size), AffineDimExpr(1) - AffineDimExpr(0))
-    return builder.insert_op(
+    return builder.insert(
         affine.MinOp([offset, extent], AffineMapAttr(AffineMap(2, 0, exprs)))
     ).result
 
@@ -145,12 +144,12 @@ def capture_operand(op: GenericOp, position: int, builder: Builder) -> GenericOp
     block = body.block
     replaced = block.args[position]
     inner = before(first) if (first := block.first_op) else at_end(block)
-    loops: list[SSAValue] = [inner.insert_op(IndexOp(i)).result for i in range(map_.num_dims)]
+    loops: list[SSAValue] = [inner.insert(IndexOp(i)).result for i in range(map_.num_dims)]
     indices: list[SSAValue] = []
     for expr in map_.results:
         index = apply_map(inner, expr, loops)
         indices.append(_as_value(inner, index))
-    element = inner.insert_op(tensor.ExtractOp(source, indices, replaced.type)).result
+    element = inner.insert(tensor.ExtractOp(source, indices, replaced.type)).result
     replaced.replace_all_uses_with(element)
     block.erase_arg(replaced)
     for loop in loops:
@@ -164,7 +163,7 @@ def capture_operand(op: GenericOp, position: int, builder: Builder) -> GenericOp
         if loop in defined:
             continue
         element_type = replaced.type
-        shape = builder.insert_op(tensor.EmptyOp([], TensorType(element_type, [extents[loop]])))
+        shape = builder.insert(tensor.EmptyOp([], TensorType(element_type, [extents[loop]])))
         block.insert_arg(element_type, len(inputs))
         inputs.append(shape.tensor)
         maps.insert(len(inputs) - 1, AffineMap(map_.num_dims, 0, (AffineDimExpr(loop),)))
@@ -177,14 +176,14 @@ def capture_operand(op: GenericOp, position: int, builder: Builder) -> GenericOp
         list(op.result_types),
     )
     new_op.location = op.location
-    builder.insert_op(new_op)
+    builder.insert(new_op)
     return new_op
 
 
 def _as_value(builder: Builder, index: Index) -> SSAValue:
     if isinstance(index, SSAValue):
         return index
-    return builder.insert_op(ConstantOp.from_int_and_width(index, IndexType())).result
+    return builder.insert(ConstantOp.from_int_and_width(index, IndexType())).result
 
 
 @dataclass
@@ -210,33 +209,30 @@ class Tiler:
         owner = value.owner
         match owner:
             case GenericOp():
-                result = list(owner.results).index(value)
+                result = result_index(value)
                 map_ = indexing_maps(owner)[len(owner.inputs) + result]
                 return self._tile_op(owner, self._loops(owner, map_, tiles)).results[result]
             case FillOp():
                 init = self.tile_value(owner.outputs[0], tiles)
                 fill = FillOp(list(owner.inputs), [init], [init.type])
                 fill.location = owner.location
-                return self.builder.insert_op(fill).results[0]
+                return self.builder.insert(fill).results[0]
             case tensor.EmptyOp():
                 return self._empty(value, tiles)
             case ScanOp():
-                return self._tile_scan(owner, list(owner.results).index(value), tiles)
+                return self._tile_scan(owner, result_index(value), tiles)
             case _:
                 return self.slice(value, tiles)
 
     def _empty(self, value: SSAValue, tiles: tuple[Tile, ...]) -> SSAValue:
-        assert isinstance(value.type, TensorType)
-        type_ = tile_type(value.type, tiles)
+        type_ = tile_type(tensor_type(value), tiles)
         dynamic = [t.size for t in tiles if isinstance(t.size, SSAValue)]
-        return self.builder.insert_op(tensor.EmptyOp(dynamic, type_)).tensor
+        return self.builder.insert(tensor.EmptyOp(dynamic, type_)).tensor
 
     def slice(self, value: SSAValue, tiles: tuple[Tile, ...]) -> SSAValue:
         """`tensor.extract_slice` of the range, or the value itself when the range is all of it."""
-        assert isinstance(value.type, TensorType)
         if all(
-            t.offset == 0 and t.size == size
-            for t, size in zip(tiles, value.type.get_shape(), strict=True)
+            t.offset == 0 and t.size == size for t, size in zip(tiles, shape_of(value), strict=True)
         ):
             return value
         slice_op = tensor.ExtractSliceOp(
@@ -244,9 +240,9 @@ class Tiler:
             [t.offset for t in tiles],
             [t.size for t in tiles],
             [1] * len(tiles),
-            tile_type(value.type, tiles),
+            tile_type(tensor_type(value), tiles),
         )
-        return self.builder.insert_op(slice_op).result
+        return self.builder.insert(slice_op).result
 
     def _loops(
         self, op: GenericOp, out_map: AffineMap, tiles: tuple[Tile, ...]
@@ -309,7 +305,7 @@ class Tiler:
         new_op.location = op.location
         for old, new in zip(op.results, new_op.results, strict=True):
             new.name_hint = old.name_hint
-        self.builder.insert_op(new_op)
+        self.builder.insert(new_op)
         if source is not op:
             source.detach()
             source.erase()
@@ -325,7 +321,7 @@ class Tiler:
             return Tile(0, size), expr
         linear = linear_coefficients(expr, len(loops))
         assert linear is not None, "is_sliceable was checked"
-        coefficients, constant = linear
+        coefficients = linear[0]
         offset = apply_map(self.builder, expr, [t.offset for t in loops])
         span: AffineExpr = AffineConstantExpr(1 - sum(coefficients))
         local: AffineExpr = AffineConstantExpr(0)
@@ -356,11 +352,11 @@ class Tiler:
                 op.body.clone(),
             )
             scan.location = op.location
-            self._ops[key] = self.builder.insert_op(scan)
+            self._ops[key] = self.builder.insert(scan)
         return self._ops[key].results[result]
 
 
-def tile_type(type_: TensorType, tiles: Sequence[Tile]) -> TensorType:
+def tile_type(type_: TensorType[Attribute], tiles: Sequence[Tile]) -> TensorType[Attribute]:
     """The type of a tile: static where its size is known."""
     shape = [t.size if isinstance(t.size, int) else DYNAMIC_INDEX for t in tiles]
     return TensorType(type_.get_element_type(), shape)
@@ -394,7 +390,7 @@ def dimension_sizes(value: SSAValue) -> list[Index]:
         case tensor.EmptyOp():
             dynamic = list(owner.dynamic_sizes)
         case GenericOp():
-            result = list(owner.results).index(value)
+            result = result_index(value)
             return dimension_sizes(owner.outputs[result])
         case FillOp():
             return dimension_sizes(owner.outputs[0])
@@ -402,9 +398,9 @@ def dimension_sizes(value: SSAValue) -> list[Index]:
             source = owner.output if value is owner.results[0] else owner.init
             return dimension_sizes(source)
         case ForOp():
-            return dimension_sizes(owner.iter_args[list(owner.results).index(value)])
+            return dimension_sizes(owner.iter_args[result_index(value)])
         case Block() if isinstance(loop := owner.parent_op(), ForOp):
-            return dimension_sizes(loop.iter_args[list(owner.args).index(value) - 1])
+            return dimension_sizes(loop.iter_args[argument_index(value) - 1])
         case _:
             raise refuse(value, "the size of a dimension is not known where it is tiled")
     return [dynamic.pop(0) if size == DYNAMIC_INDEX else size for size in shape]
@@ -420,13 +416,26 @@ def mixed_sizes(op: tensor.ExtractSliceOp) -> list[Index]:
     return _mixed(op.static_sizes, op.sizes)
 
 
-def _mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Index]:
-    values = iter(dynamic)
-    return [next(values) if v == DYNAMIC_INDEX else int(v) for v in static.get_values()]
+def result_index(value: SSAValue) -> int:
+    """Which result of its op a value is."""
+    assert isinstance(value, OpResult)
+    return value.index
+
+
+def argument_index(value: SSAValue) -> int:
+    """Which argument of its block a value is."""
+    assert isinstance(value, BlockArgument)
+    return value.index
+
+
+def _mixed(static: DenseArrayBase[I64], dynamic: Sequence[SSAValue]) -> list[Index]:
+    values: Sequence[int] = static.get_values()
+    remaining = iter(dynamic)
+    return [next(remaining) if v == DYNAMIC_INDEX else v for v in values]
 
 
 def upper_bound(size: Index) -> int | None:
-    """The most that the size of a tile can be: the constant of the `affine.min` that computes it."""
+    """The most that a tile's size can be: the constant of the `affine.min` that computes it."""
     if isinstance(size, int):
         return size
     if not isinstance(size.owner, affine.MinOp):
