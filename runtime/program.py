@@ -202,7 +202,7 @@ def check_arguments(function: Function, arguments: Sequence[object]) -> None:
 
 def _mismatch(tensor: TensorType, value: object) -> str:
     """Return how `value` differs from what was expected, "" when it fits."""
-    if not isinstance(value, np.ndarray):
+    if not isinstance(value, np.ndarray | np.generic):
         return f"{type(value).__name__}, which is not a NumPy array"
     array = cast("Array", value)
     if array.dtype not in accepted_dtypes(tensor.dtype):

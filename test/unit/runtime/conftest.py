@@ -1,0 +1,100 @@
+"""Devices to test on, and bundles built by hand."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+import ingot.runtime as rt
+from ingot.runtime.hal import Device
+from ingot.targets.bundle import model as m
+
+from .kernels import axpy
+
+DEVICES = ("vulkan", "vulkan-discrete", "host")
+
+
+def open_for_test(name: str) -> Device:
+    """Open a device; `vulkan-discrete` is Vulkan with memory that the host cannot map."""
+    if name != "vulkan-discrete":
+        return rt.open_device(name)
+    from ingot.runtime.devices.vulkan.device import VulkanDevice
+    from ingot.runtime.devices.vulkan.instance import physical_devices
+
+    return VulkanDevice(replace(physical_devices()[0], is_unified=False))
+
+
+@pytest.fixture(scope="session", params=DEVICES)
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    try:
+        opened = open_for_test(request.param)
+    except rt.DeviceUnavailableError as error:
+        pytest.skip(str(error))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def vulkan() -> Iterator[Device]:
+    try:
+        opened = open_for_test("vulkan")
+    except rt.DeviceUnavailableError as error:
+        pytest.skip(str(error))
+    yield opened
+    opened.close()
+
+
+def tensor(dtype: m.DType, *shape: int) -> m.TensorType:
+    return m.TensorType(dtype, shape)
+
+
+def whole(kind: m.BufferKind, index: int, length: int, offset: int = 0) -> m.BufferRef:
+    return m.BufferRef(kind, index, offset, length)
+
+
+def make_bundle(
+    functions: dict[m.Function, m.FunctionBody],
+    kernels: tuple[m.Kernel, ...] = (),
+    constants: tuple[m.Constant, ...] = (),
+) -> m.Bundle:
+    """Return a bundle with a variant for any Vulkan device and one for any Metal device."""
+    variants = tuple(
+        m.Variant(
+            target=f"{api}:test",
+            api=api,
+            family=0,
+            simd_width=0,
+            math_mode="safe",
+            msl_version=msl,
+            kernels=kernels,
+            bodies=tuple(functions.values()),
+        )
+        for api, msl in (("vulkan", (0, 0)), ("metal", (3, 1)))
+    )
+    return m.Bundle(tuple(functions), constants, variants, m.Provenance("", "", "", ""))
+
+
+def loaded(bundle: m.Bundle) -> rt.LoadedBundle:
+    """Write and read a bundle, then return it loaded."""
+    from ingot.targets.bundle.writer import write_bundle
+
+    return rt.loads(write_bundle(bundle), "test.ingot")
+
+
+def axpy_dispatch(n: int, a: float, *refs: m.BufferRef) -> m.Dispatch:
+    return m.Dispatch(0, (-(-n // 64), 1, 1), refs, struct.pack("<If", n, a))
+
+
+def axpy_bundle(n: int, a: float = 2.0) -> m.Bundle:
+    """main(x, y) = a * x + y on n floats."""
+    of = tensor(m.DType.F32, n)
+    refs = (
+        whole(m.BufferKind.ARGUMENT, 0, 4 * n),
+        whole(m.BufferKind.ARGUMENT, 1, 4 * n),
+        whole(m.BufferKind.RESULT, 0, 4 * n),
+    )
+    main = m.Function("main", (of, of), (of,), ("x", "y"), ("z",))
+    return make_bundle({main: m.FunctionBody((axpy_dispatch(n, a, *refs),))}, (axpy(),))

@@ -1,0 +1,127 @@
+"""Small kernels written by hand, as SPIR-V assembly and as MSL, for tests of the runtime."""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+from ingot.targets.bundle.model import Access, Binding, DType, Kernel
+
+_SPIRV_AS = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "bin" / "spirv-as"
+
+_HEADER = """
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "{entry}" %gid{interface}
+OpExecutionMode %main LocalSize 64 1 1
+OpDecorate %gid BuiltIn GlobalInvocationId
+OpDecorate %arr ArrayStride 4
+OpDecorate %buf Block
+OpMemberDecorate %buf 0 Offset 0
+{decorations}
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%bool = OpTypeBool
+%u32 = OpTypeInt 32 0
+%f32 = OpTypeFloat 32
+%v3 = OpTypeVector %u32 3
+%pv3 = OpTypePointer Input %v3
+%pu = OpTypePointer Input %u32
+%arr = OpTypeRuntimeArray %f32
+%buf = OpTypeStruct %arr
+%pbuf = OpTypePointer StorageBuffer %buf
+%pf = OpTypePointer StorageBuffer %f32
+%gid = OpVariable %pv3 Input
+%c0 = OpConstant %u32 0
+{globals}
+%main = OpFunction %void None %fn
+%entry = OpLabel
+%px = OpAccessChain %pu %gid %c0
+%i = OpLoad %u32 %px
+"""
+
+_AXPY = (
+    _HEADER.format(
+        entry="axpy_main",
+        interface="",
+        decorations="""
+OpDecorate %x DescriptorSet 0
+OpDecorate %x Binding 0
+OpDecorate %y DescriptorSet 0
+OpDecorate %y Binding 1
+OpDecorate %out DescriptorSet 0
+OpDecorate %out Binding 2
+OpDecorate %pc_t Block
+OpMemberDecorate %pc_t 0 Offset 0
+OpMemberDecorate %pc_t 1 Offset 4
+""",
+        globals="""
+%c1 = OpConstant %u32 1
+%pc_t = OpTypeStruct %u32 %f32
+%ppc = OpTypePointer PushConstant %pc_t
+%ppu = OpTypePointer PushConstant %u32
+%ppf = OpTypePointer PushConstant %f32
+%pc = OpVariable %ppc PushConstant
+%x = OpVariable %pbuf StorageBuffer
+%y = OpVariable %pbuf StorageBuffer
+%out = OpVariable %pbuf StorageBuffer
+""",
+    )
+    + """
+%pn = OpAccessChain %ppu %pc %c0
+%n = OpLoad %u32 %pn
+%inside = OpULessThan %bool %i %n
+OpSelectionMerge %done None
+OpBranchConditional %inside %work %done
+%work = OpLabel
+%pa = OpAccessChain %ppf %pc %c1
+%a = OpLoad %f32 %pa
+%p0 = OpAccessChain %pf %x %c0 %i
+%v0 = OpLoad %f32 %p0
+%p1 = OpAccessChain %pf %y %c0 %i
+%v1 = OpLoad %f32 %p1
+%m = OpFMul %f32 %v0 %a
+%s = OpFAdd %f32 %m %v1
+%p2 = OpAccessChain %pf %out %c0 %i
+OpStore %p2 %s
+OpBranch %done
+%done = OpLabel
+OpReturn
+OpFunctionEnd
+"""
+)
+
+_AXPY_MSL = """
+#include <metal_stdlib>
+using namespace metal;
+struct Constants { uint n; float a; };
+kernel void axpy_main(const device float* x [[buffer(0)]], const device float* y [[buffer(1)]],
+                      device float* out [[buffer(2)]], constant Constants& c [[buffer(3)]],
+                      uint3 gid [[thread_position_in_grid]]) {
+    if (gid.x < c.n) { out[gid.x] = x[gid.x] * c.a + y[gid.x]; }
+}
+"""
+
+
+@cache
+def assemble(text: str) -> bytes:
+    """Return the SPIR-V of an assembly listing."""
+    command = [str(_SPIRV_AS), "--target-env", "vulkan1.1", "-o", "-", "-"]
+    return subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout
+
+
+def axpy() -> Kernel:
+    """out[i] = a * x[i] + y[i] for i below n; push constants are n (u32) and a (f32)."""
+    names = (("x", Access.READ), ("y", Access.READ), ("out", Access.WRITE))
+    return Kernel(
+        name="axpy",
+        entry_point="axpy_main",
+        threadgroup_size=(64, 1, 1),
+        bindings=tuple(Binding(name, DType.F32, access) for name, access in names),
+        spirv=assemble(_AXPY),
+        msl=_AXPY_MSL,
+        spirv_entry_point="axpy_main",
+        push_constant_size=8,
+    )
