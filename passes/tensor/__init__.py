@@ -4,7 +4,16 @@ from __future__ import annotations
 
 PASSES: tuple[str, ...] = (
     "linalg-generalize-named-ops",
+    "convert-tm-tensor",
+    "drop-asserts",
+    "demote-f64",
+    "verify-supported",
     "canonicalize-tensor",
+    "generate-to-generic",
+    "pad-to-generic",
+    "slices-to-generic",
+    "sink-scalars",
+    "clamp-extracts",
     "linalg-fold-unit-dims",
     "linalg-fuse-elementwise",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 from xdsl.context import Context
@@ -119,14 +120,25 @@ class SplatConstantToFill(RewritePattern):
     def match_and_rewrite(self, op: arith.ConstantOp, rewriter: PatternRewriter) -> None:
         value = op.value
         if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(op.result.type, TensorType):
-            if not value.is_splat():
+            scalar_attr = _splat_value(value)
+            if scalar_attr is None:
                 return
             emit = Emitter(rewriter, op.location)
-            scalar = emit.add(arith.ConstantOp(_first(value)))
+            scalar = emit.add(arith.ConstantOp(scalar_attr))
             rewriter.replace(op, [], [fill(emit, scalar.result, tensor_type(op.result))])
 
 
-def _first(value: DenseIntOrFPElementsAttr) -> IntegerAttr | FloatAttr:
+def _splat_value(
+    value: DenseIntOrFPElementsAttr[Attribute],
+) -> IntegerAttr | FloatAttr | None:
+    """The one element that all elements equal; compares bytes, since constants may be large."""
+    data = value.data.data
+    count = prod(value.get_shape())
+    if count == 0:
+        return None
+    width = len(data) // count
+    if data != data[:width] * count:
+        return None
     return cast("IntegerAttr | FloatAttr", next(iter(value.iter_attrs())))
 
 

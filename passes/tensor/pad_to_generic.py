@@ -1,0 +1,94 @@
+"""Turn `tensor.pad` into a generic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.tensor import PadOp
+
+from .generics import Emitter, all_of, clamp, elementwise, erase, loop_indices, tensor_type
+
+
+def _clone_padding(op: PadOp, emit: Emitter, loops: Sequence[SSAValue]) -> SSAValue:
+    """The padding value at the given position."""
+    values: dict[SSAValue, SSAValue] = dict(zip(op.region.block.args, loops, strict=True))
+    for inner in op.region.block.ops:
+        if isinstance(inner, tensor.YieldOp):
+            return values.get(inner.operands[0], inner.operands[0])
+        emit.builder.insert(inner.clone(values))
+    raise AssertionError("the body of a pad ends in tensor.yield")
+
+
+def pad(op: PadOp, emit: Emitter) -> SSAValue:
+    """Each element is one of the source, or the padding."""
+    low: Sequence[int] = op.static_low.get_values()
+    high: Sequence[int] = op.static_high.get_values()
+    if DYNAMIC_INDEX in (*low, *high):
+        raise refuse(
+            op, "tensor.pad by an amount that is computed at run time is not supported yet"
+        )
+    if min((*low, *high), default=0) < 0:
+        raise refuse(
+            op,
+            "tensor.pad by a negative amount is not defined",
+            "use tensor.extract_slice to remove elements",
+        )
+    type_ = tensor_type(op.result)
+    sizes = shape_of(op.source)
+
+    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        loops = loop_indices(inner, len(sizes))
+        padding = _clone_padding(op, inner, loops)
+        if prod(sizes) == 0:
+            return [padding]
+        conditions: list[SSAValue] = []
+        indices: list[SSAValue] = []
+        for loop, size, before, after in zip(loops, sizes, low, high, strict=True):
+            index = loop
+            if before:
+                index = inner.add(arith.SubiOp(loop, inner.index(before))).result
+                conditions.append(inner.add(arith.CmpiOp(loop, inner.index(before), "sge")).result)
+            if after:
+                end = inner.index(before + size)
+                conditions.append(inner.add(arith.CmpiOp(loop, end, "slt")).result)
+            indices.append(clamp(inner, index, 0 if before else None, size - 1 if after else None))
+        value = inner.add(tensor.ExtractOp(op.source, indices, type_.element_type)).result
+        if not conditions:
+            return [value]
+        return [inner.add(arith.SelectOp(all_of(inner, conditions), value, padding)).result]
+
+    return elementwise(emit, type_, [], [], body)
+
+
+@dataclass(frozen=True)
+class PadToGenericPass(ModulePass):
+    """Turn `tensor.pad` into a generic that selects between source and padding (L1 to L1).
+
+        %p = tensor.pad %x low[1] high[0] { yield %c } : tensor<4xf32> to tensor<5xf32>
+    becomes
+        %p = linalg.generic outs(%empty) { %v = tensor.extract %x[max(i - 1, 0)]
+                                           yield select(i >= 1, %v, %c) }
+    """
+
+    name = "pad-to-generic"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the host functions; raises `Refusal` for amounts not known, or negative."""
+        for function in host_functions(op):
+            for inner in list(function.body.block.ops):
+                if isinstance(inner, PadOp):
+                    result = pad(inner, Emitter.before(inner))
+                    result.name_hint = inner.result.name_hint
+                    inner.result.replace_all_uses_with(result)
+                    erase(inner)

@@ -1,0 +1,191 @@
+"""Refuse what this compiler cannot do, before other passes meet it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, builtin, func, scf, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.structured import indexing_maps
+from ingot.compiler.dialects.dispatch import KERNEL_MARK
+from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, IteratorType, YieldOp
+from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, PadOp, RankOp
+
+MOST_ELEMENTS = (1 << 31) - 1
+"""Elements of one tensor: indices on the device are 32-bit and signed."""
+
+_ELEMENT_TYPES = frozenset({"f32", "f16", "bf16", "i1", "i8", "i16", "i32", "i64"})
+
+_STRUCTURED: tuple[type[Operation], ...] = (
+    GenericOp,
+    FillOp,
+    tensor.EmptyOp,
+    tensor.ExpandShapeOp,
+    tensor.CollapseShapeOp,
+    tensor.ReshapeOp,
+    tensor.CastOp,
+    tensor.DimOp,
+    tensor.ExtractOp,
+    tensor.ExtractSliceOp,
+    tensor.InsertSliceOp,
+    tensor.InsertOp,
+    tensor.ConcatOp,
+    PadOp,
+    tensor.SplatOp,
+    tensor.FromElementsOp,
+    GenerateOp,
+    RankOp,
+    BitcastOp,
+)
+
+_SCALAR_DIALECTS = ("arith", "math")
+
+_SAID: dict[str, tuple[str, str | None]] = {
+    "scf.for": ("a loop of tensors", "unroll it, or call the compiled body from the host program"),
+    "scf.while": ("a while loop of tensors", "call the compiled body from the host program"),
+    "scf.if": ("a branch on tensors", "compute both sides and select"),
+    "func.call": ("a call between functions", "inline the function (`mlir-opt --inline`)"),
+    "tensor.gather": ("tensor.gather", "use tensor.extract in a linalg.generic"),
+    "tensor.scatter": ("tensor.scatter", None),
+}
+"""What an op is called in the sentence "... is not supported yet", and what to do instead."""
+
+
+def _check_type(where: Operation | SSAValue, type_: Attribute, what: str) -> None:
+    """Refuse tensors whose shape, size or element type no kernel can have."""
+    if not isinstance(type_, TensorType):
+        if isinstance(where, SSAValue):
+            return
+        raise refuse(where, f"{what} is a {type_}, which is not a ranked tensor")
+    shape = type_.get_shape()
+    if DYNAMIC_INDEX in shape:
+        raise refuse(
+            where,
+            f"{what} has the dynamic shape {type_}, which is not supported yet",
+            "export the program with static shapes",
+        )
+    element = str(type_.element_type)
+    if element not in _ELEMENT_TYPES:
+        raise refuse(where, f"{what} is a {type_}: elements of type {element} are not supported")
+    if prod(shape) > MOST_ELEMENTS:
+        raise refuse(
+            where,
+            f"{what} is a {type_} of {prod(shape)} elements, but indices on the device are 32-bit: "
+            f"the most is {MOST_ELEMENTS}",
+            "split the computation into several",
+        )
+
+
+def _check_signature(function: func.FuncOp) -> None:
+    if function.is_declaration:
+        raise refuse(
+            function,
+            f"function {function.sym_name.data} has no body",
+            "only functions that are defined in the module can be compiled",
+        )
+    if len(function.body.blocks) != 1:
+        raise refuse(
+            function,
+            f"function {function.sym_name.data} has branches between blocks, which is not supported",
+        )
+    for argument in function.body.block.args:
+        what = f"argument {argument.index} of {function.sym_name.data}"
+        if not isinstance(argument.type, TensorType):
+            raise refuse(
+                argument,
+                f"{what} is a {argument.type}, but arguments must be ranked tensors",
+                f"pass a scalar as tensor<{argument.type}>",
+            )
+        _check_type(argument, argument.type, what)
+    for i, type_ in enumerate(function.function_type.outputs.data):
+        if not isinstance(type_, TensorType):
+            raise refuse(
+                function,
+                f"result {i} of {function.sym_name.data} is a {type_}, but results must be tensors",
+            )
+
+
+def _check_host_op(op: Operation) -> None:
+    if op.name in _SAID:
+        what, hint = _SAID[op.name]
+        raise refuse(op, f"{what} ({op.name}) is not supported yet", hint)
+    dialect = op.name.partition(".")[0]
+    if not isinstance(op, (*_STRUCTURED, func.ReturnOp)) and not (
+        dialect in _SCALAR_DIALECTS or op.name == "ingot.scan"
+    ):
+        name = op.op_name.data if isinstance(op, builtin.UnregisteredOp) else op.name
+        raise refuse(op, f"{name} is not supported")
+    if dialect in _SCALAR_DIALECTS and not isinstance(op, arith.ConstantOp):
+        if any(isinstance(r.type, TensorType) for r in op.results):
+            raise refuse(
+                op,
+                f"{op.name} on whole tensors is not supported",
+                "convert it by `mlir-opt --convert-elementwise-to-linalg`",
+            )
+    for result in op.results:
+        if isinstance(result.type, TensorType):
+            _check_type(result, result.type, f"the result of {op.name}")
+        elif not isinstance(result.type, IndexType) and str(result.type) not in _ELEMENT_TYPES:
+            raise refuse(op, f"{op.name} computes a {result.type}, which is not supported")
+
+
+def _check_generic(op: GenericOp) -> None:
+    if any(it.data == IteratorType.WINDOW for it in op.iterator_types.data):
+        raise refuse(op, "linalg.generic with a window iterator is not supported")
+    maps = indexing_maps(op)
+    if any(m.num_symbols for m in maps):
+        raise refuse(op, "linalg.generic with symbols in its indexing maps is not supported")
+    for map_ in maps[len(op.inputs) :]:
+        if not map_.is_projected_permutation(allow_zero_in_results=True):
+            raise refuse(
+                op,
+                f"linalg.generic that writes by the map {map_} is not supported",
+                "the indices of a result must be distinct loops",
+            )
+    for inner in op.body.walk():
+        _check_body_op(inner)
+
+
+def _check_body_op(op: Operation) -> None:
+    dialect = op.name.partition(".")[0]
+    known = isinstance(op, YieldOp | IndexOp | tensor.ExtractOp | scf.IfOp | scf.YieldOp)
+    if not known and dialect not in _SCALAR_DIALECTS:
+        raise refuse(op, f"{op.name} inside linalg.generic is not supported")
+    for value in op.results:
+        type_ = value.type
+        if not isinstance(type_, IndexType) and str(type_) not in _ELEMENT_TYPES:
+            wide = isinstance(type_, IntegerType)
+            hint = "the widest integer of a target is i64" if wide else None
+            raise refuse(op, f"{op.name} computes a {type_}, which is not supported", hint)
+
+
+@dataclass(frozen=True)
+class VerifySupportedPass(ModulePass):
+    """Refuse, in one sentence with what to do instead, what no later pass can compile (L1 to L1).
+
+    Dynamic shapes, control flow and calls on the host, unknown ops, element types and sizes that
+    the device lacks. The module is left as it is.
+
+        error: %arg0 has the dynamic shape tensor<?x4xf32>, which is not supported yet
+    """
+
+    name = "verify-supported"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Raises `Refusal`."""
+        for function in op.ops:
+            if not isinstance(function, func.FuncOp):
+                raise refuse(function, f"{function.name} outside of a function is not supported")
+            if KERNEL_MARK in function.attributes:
+                continue
+            _check_signature(function)
+            for inner in function.body.block.ops:
+                _check_host_op(inner)
+                if isinstance(inner, GenericOp):
+                    _check_generic(inner)
