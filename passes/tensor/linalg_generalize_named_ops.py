@@ -41,7 +41,6 @@ from ingot.compiler.dialects.linalg import (
 )
 from ingot.compiler.dialects.linalg.bodies import Emit
 
-
 _Body = Callable[[BlockArgument, BlockArgument], list[Operation]]
 """The ops of a body over its first two arguments; the last one is yielded."""
 
@@ -58,7 +57,9 @@ class GeneralizeStructuredOp(RewritePattern):
     """A named structured op becomes a generic with its maps, its iterators and its hidden body."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, LinalgStructuredOperation | MapOp) or isinstance(op, GenericOp | FillOp):
+        if not isinstance(op, LinalgStructuredOperation | MapOp) or isinstance(
+            op, GenericOp | FillOp
+        ):
             return
         maps, iterators = op.get_indexing_maps(), op.get_iterator_types()
         num_operands = len(op.operands)
@@ -69,7 +70,9 @@ class GeneralizeStructuredOp(RewritePattern):
             body.insert_arg(element_type(operand.type), len(body.args))
         region = op.body
         region.detach_block(body)
-        generic = GenericOp(inputs, outputs, Region(body), maps, iterators, [r.type for r in op.results])
+        generic = GenericOp(
+            inputs, outputs, Region(body), maps, iterators, [r.type for r in op.results]
+        )
         set_location(generic, op)
         rewriter.replace_op(op, generic)
 
@@ -152,12 +155,12 @@ class _Softmax:
         maps = [AffineMap.identity(self.rank), self._row_map()]
         return self._generic([x], filled, maps, iterators, lambda a, acc: [combine(acc, a)])
 
-    def _map(
-        self, x: SSAValue, row: SSAValue, output: SSAValue, body: _Body
-    ) -> SSAValue:
+    def _map(self, x: SSAValue, row: SSAValue, output: SSAValue, body: _Body) -> SSAValue:
         identity = AffineMap.identity(self.rank)
         iterators = [IteratorTypeAttr.parallel()] * self.rank
-        return self._generic([x, row], output, [identity, self._row_map(), identity], iterators, body)
+        return self._generic(
+            [x, row], output, [identity, self._row_map(), identity], iterators, body
+        )
 
     def _row_map(self) -> AffineMap:
         return AffineMap(self.rank, 0, tuple(AffineExpr.dimension(dim) for dim in self.row_dims))
@@ -174,7 +177,9 @@ class _Softmax:
         block.add_ops(ops := body(block.args[0], block.args[1]))
         block.add_op(YieldOp(ops[-1].results[0]))
         attrs = [AffineMapAttr(map) for map in maps]
-        return self._add(GenericOp(inputs, [output], Region(block), attrs, iterators, [output.type]))
+        return self._add(
+            GenericOp(inputs, [output], Region(block), attrs, iterators, [output.type])
+        )
 
 
 @dataclass(frozen=True)
