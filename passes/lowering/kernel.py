@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import gpu
@@ -24,6 +24,13 @@ def kernels(module: ModuleOp) -> Iterator[FuncOp]:
     for op in list(module.ops):
         if isinstance(op, FuncOp) and KERNEL in op.attributes:
             yield op
+
+
+def buffer_type(value: SSAValue) -> MemRefType[Attribute]:
+    """The type of a memref."""
+    type_ = value.type
+    assert isinstance(type_, MemRefType)
+    return cast("MemRefType[Attribute]", type_)
 
 
 def sizes(op: Operation, name: str) -> tuple[int, int, int] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import affine
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, ModuleOp
 from xdsl.ir import Operation
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -56,7 +56,7 @@ class LowerAffinePass(ModulePass):
 def _lower(op: Operation) -> None:
     assert isinstance(op, affine.ApplyOp | affine.MinOp) or op.name == "affine.max"
     attribute = op.properties["map"]
-    assert isinstance(attribute, affine.AffineMapAttr)
+    assert isinstance(attribute, AffineMapAttr)
     map_: AffineMap = attribute.data
     e = Emitter.before_op(op)
     operands = [e.value(operand) for operand in op.operands]

@@ -69,6 +69,16 @@ def fpowi(op: Operation, e: Emitter) -> Value:
     return result.convert(x.element)
 
 
+def round_to_bf16(x: Value) -> Value:
+    """The bf16 number nearest to an f32, ties to even, as an f32; NaN stays NaN."""
+    bits = x.bits()
+    odd = bits.shift_right_logical(16) & 1
+    nearest = bits + 0x7FFF + odd
+    # adding to NaN's bits could carry into infinity or zero
+    quiet = bits | 0x400000
+    return (x.is_nan().select(quiet, nearest) & 0xFFFF0000).as_float()
+
+
 EXPANSIONS: dict[str, Expansion] = {
     "arith.fptosi": fptosi,
     "arith.fptoui": fptoui,

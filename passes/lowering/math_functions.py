@@ -16,10 +16,19 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region
 
-from ingot.passes.lowering import math_exponential, math_loops, math_trigonometric
+from ingot.passes.lowering import (
+    math_conversion,
+    math_exponential,
+    math_loops,
+    math_trigonometric,
+)
 from ingot.passes.lowering.emitter import Emitter, Value
 
+ROUND_TO_BF16 = "ingot.round_to_bf16"
+"""Name of the function that rounds an f32 to a number that bf16 has."""
+
 FORMULAS: dict[str, Callable[..., Value]] = {
+    ROUND_TO_BF16: math_conversion.round_to_bf16,
     **math_exponential.FUNCTIONS,
     **math_trigonometric.FUNCTIONS,
     **math_loops.FUNCTIONS,
