@@ -9,7 +9,7 @@ from threading import Lock
 
 from ingot.runtime.devices.host.compile import CompiledKernel
 from ingot.runtime.devices.host.errors import OutOfBoundsError
-from ingot.runtime.devices.host.memory import GuardedMemory
+from ingot.runtime.devices.host.memory import GUARD, GuardedMemory
 from ingot.runtime.errors import HalUsageError
 
 _MARGIN_BYTE = 0xFF
@@ -112,35 +112,27 @@ class BoundBuffers:
                 distance = max(0, -offset, offset - binding.size + 1)
                 if best is None or distance < best[0]:
                     best = (distance, binding, offset)
-        return best[1:] if best is not None and best[0] <= (16 << 20) else None
+        return best[1:] if best is not None and best[0] <= GUARD else None
 
     def check_margins(self) -> None:
-        """Raise `OutOfBoundsError` for a write between a buffer and its guard pages."""
+        """Raise `OutOfBoundsError` for a write between a buffer and its guards."""
         for place in self._places:
             if not place.scratch or place.memory is None:
                 continue
-            memory = place.memory
-            tail = ctypes.string_at(
-                memory.address + memory.size, memory.last - memory.address - memory.size
-            )
-            head = ctypes.string_at(memory.first, memory.address - memory.first)
-            for data, start in ((tail, memory.size), (head, memory.first - memory.address)):
-                clean = data.lstrip(bytes([_MARGIN_BYTE]))
-                if clean:
-                    ctypes.memset(memory.first, _MARGIN_BYTE, memory.address - memory.first)
-                    ctypes.memset(memory.address + memory.size, _MARGIN_BYTE, len(tail))
-                    offset = start + len(data) - len(clean)
-                    name = place.bindings[0].name
-                    raise OutOfBoundsError(
-                        f"kernel '{self._kernel.signature.name}': write of buffer '{name}' at byte "
-                        f"offset {offset}, outside of its {place.size} bytes",
-                        name,
-                        offset,
-                        place.size,
-                        "write",
-                        None,
-                        None,
-                    )
+            offset = _written_margin(place.memory)
+            if offset is not None:
+                _fill_margins(place.memory)
+                name = place.bindings[0].name
+                raise OutOfBoundsError(
+                    f"kernel '{self._kernel.signature.name}': write of buffer '{name}' at byte "
+                    f"offset {offset}, outside of its {place.size} bytes",
+                    name,
+                    offset,
+                    place.size,
+                    "write",
+                    None,
+                    None,
+                )
 
     def finish(self) -> None:
         """Copy what the kernel wrote to where it belongs and give the scratch memory back."""
@@ -180,10 +172,26 @@ def _cluster(
             last.bindings.append(binding)
             last.alignment = 16
         else:
-            places.append(
-                _Placed(binding.address, binding.size, [binding], alignments[id(binding)])
-            )
+            alignment = alignments[id(binding)]
+            places.append(_Placed(binding.address, binding.size, [binding], alignment))
     return places
+
+
+def _fill_margins(memory: GuardedMemory) -> None:
+    end = memory.address + memory.size
+    ctypes.memset(memory.first, _MARGIN_BYTE, memory.address - memory.first)
+    ctypes.memset(end, _MARGIN_BYTE, memory.last - end)
+
+
+def _written_margin(memory: GuardedMemory) -> int | None:
+    """Offset from the data's start of a byte outside of them that was written, if there is one."""
+    end = memory.address + memory.size
+    for start, stop in ((end, memory.last), (memory.first, memory.address)):
+        data = ctypes.string_at(start, stop - start)
+        clean = data.lstrip(bytes([_MARGIN_BYTE]))
+        if clean:
+            return start + len(data) - len(clean) - memory.address
+    return None
 
 
 class _Pool:
@@ -201,9 +209,7 @@ class _Pool:
                 self._bytes -= size
                 return free.pop()
         memory = GuardedMemory(size, alignment)
-        ctypes.memset(memory.first, _MARGIN_BYTE, memory.address - memory.first)
-        end = memory.address + memory.size
-        ctypes.memset(end, _MARGIN_BYTE, memory.last - end)
+        _fill_margins(memory)
         return memory
 
     def give_back(self, memory: GuardedMemory, alignment: int) -> None:

@@ -135,6 +135,8 @@ def execution_command(clang: Clang, optimization: int) -> list[str]:
     if "x86_64" in cpu_identity():
         # Every operation on half rounds to half, on CPUs with and without half arithmetic.
         command += ["-Xclang", "-ffloat16-excess-precision=none"]
+        # A frame larger than a guard touches every page on its way, and so the guard.
+        command.append("-fstack-clash-protection")
     if not clang.is_zig:
         command.append("-mcpu=native" if "arm64" in cpu_identity() else "-march=native")
     return [*command, "-isystem", str(include_directory())]
@@ -153,9 +155,7 @@ def _unit(clang: Clang, source: KernelSource) -> _Unit:
         clang.identity,
         cpu_identity(),
         headers_digest(),
-        *_EXECUTION_FLAGS,
-        *COMMON_FLAGS,
-        str(source.optimization),
+        *execution_command(clang, source.optimization),
         source.entry_point,
         source.msl,
     )

@@ -1,4 +1,4 @@
-"""The fiber engine: built from C++ on first use, kept in the compile cache, called through ctypes."""
+"""The fiber engine: built from C++ on first use, kept in the cache, called through ctypes."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ctypes import Array, c_uint32
+
 from ingot.runtime.devices.host.binding import BoundBuffers
 from ingot.runtime.devices.host.compile import CompiledKernel
 from ingot.runtime.devices.host.engine import Fault
@@ -98,6 +100,5 @@ def _threadgroup_name(kernel: CompiledKernel, variable: int) -> str:
     return names[0] if names else str(index)
 
 
-def _position(values: object) -> tuple[int, int, int]:
-    x, y, z = values  # type: ignore[misc]
-    return (int(x), int(y), int(z))
+def _position(values: Array[c_uint32]) -> tuple[int, int, int]:
+    return values[0], values[1], values[2]

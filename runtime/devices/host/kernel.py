@@ -48,6 +48,8 @@ class Schedule:
     """The byte that fills threadgroup memory before use: 0xFF makes NaN and -1."""
 
 
+DEFAULT_SCHEDULE = Schedule()
+
 RACE_SCHEDULES = (
     Schedule(Order.FORWARD),
     Schedule(Order.SIMDGROUPS, poison=0x7F),
@@ -79,7 +81,7 @@ class HostKernel:
         push_constants: bytes = b"",
         argument_buffer: bool = False,
         threadgroup_lengths: Mapping[int, int] | None = None,
-        schedule: Schedule = Schedule(),  # noqa: B008 - immutable
+        schedule: Schedule = DEFAULT_SCHEDULE,
         guard: bool = True,
     ) -> None:
         """Run `groups` threadgroups and return when all are done.

@@ -9,7 +9,6 @@ from typing import Final
 from ingot.runtime.devices.host.engine import Region, engine
 from ingot.runtime.errors import DeviceMemoryError
 
-
 GUARD = 16 << 20
 """Inaccessible bytes on both sides of a buffer: an access that is off by less is told from it."""
 
@@ -17,7 +16,7 @@ GUARD = 16 << 20
 class GuardedMemory:
     """`size` zeroed bytes that end where inaccessible pages begin.
 
-    The data start at a multiple of `alignment` and end up to `alignment - 1` bytes before the pages.
+    The data start at a multiple of `alignment`; up to `alignment - 1` bytes lie behind them.
     The memory is given back by `release` or with the object; `view` must not be used afterwards.
     """
 

@@ -1,4 +1,4 @@
-"""What the text of an MSL file says about its kernels: parameters, attributes, threadgroup memory."""
+"""What an MSL text says about its kernels: parameters, attributes, threadgroup memory."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class EditedText:
         self.text = "".join(pieces)
 
     def origin(self, offset: int) -> int:
-        """The offset in the source of the character at `offset`; inserted text maps to its place."""
+        """Where the character at `offset` was in the source, or where it was inserted."""
         index = bisect_right(self._starts, offset) - 1
         if index < 0:
             return 0

@@ -133,7 +133,10 @@ def _operators(size: int) -> Iterator[str]:
         right = f"(b.$ & {_WRAP_SHIFT})" if op in _SHIFTS else "b.$"
         value = _each(names, f"T(a.$ {op} {right})")
         yield f"  friend constexpr vec operator{op}(vec a, vec b) {{ return vec({value}); }}"
-        yield f"  constexpr INGOT_GENERIC vec& operator{op}=(vec b) {{ return *this = *this {op} b; }}"
+        yield (
+            f"  constexpr INGOT_GENERIC vec& operator{op}=(vec b) "
+            f"{{ return *this = *this {op} b; }}"
+        )
     for op in _COMPARISONS:
         value = _each(names, f"a.$ {op} b.$")
         yield (

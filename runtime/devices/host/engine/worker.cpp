@@ -275,7 +275,7 @@ void* Worker::variable(unsigned index, size_t size, size_t alignment) {
 Stack* Worker::take_stack() {
   if (free_count_) return free_stacks_[--free_count_];
   Stack* stack = static_cast<Stack*>(calloc(1, sizeof(Stack)));
-  if (!stack || ingot_region_allocate(kStackSize, 64, page_size(), &stack->region)) {
+  if (!stack || ingot_region_allocate(kStackSize, 64, kStackGuard, &stack->region)) {
     free(stack);
     fail(INGOT_FAULT_RESOURCES, current_, current_);
   }

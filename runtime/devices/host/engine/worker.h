@@ -17,6 +17,7 @@ constexpr unsigned kMaxSimdgroups = kMaxThreads / INGOT_SIMD_WIDTH;
 constexpr unsigned kMaxVariables = 64;
 constexpr unsigned kMaxPosted = 64;
 constexpr size_t kStackSize = 256 * 1024;
+constexpr size_t kStackGuard = 64 * 1024;
 constexpr size_t kVariableGuard = 64 * 1024;
 
 enum class State : uint8_t { fresh, ready, at_barrier, in_exchange, finished };
