@@ -98,6 +98,8 @@ def command(
             print_after_all=print_after_all,
         )
         compiled = _compile(text, name, options)
+        for sentence in compiled.warnings:
+            click.echo(f"{name}: warning: {sentence}", err=True)
         if check_msl:
             _check_msl(compiled)
         write_output(output, _emitted(compiled, cast("Emit", emit), output))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
+from ingot.compiler.analysis.module_warnings import warnings
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.driver import assemble
 from ingot.compiler.driver.dump import Dump
@@ -54,6 +55,8 @@ class Compiled:
 
     bundle: Bundle
     targets: tuple[CompiledTarget, ...]
+    warnings: tuple[str, ...] = ()
+    """What the user should know although it compiled: one sentence each."""
 
 
 def compile_module(text: str, filename: str, options: CompileOptions) -> Bundle:
@@ -104,7 +107,7 @@ def compile_text(
         input_hash=hashlib.sha256(text.encode()).hexdigest(),
     )
     bundle = Bundle(functions, constants.entries(), tuple(variants), provenance)
-    return Compiled(bundle, tuple(targets))
+    return Compiled(bundle, tuple(targets), warnings(module))
 
 
 def emit_text(compiled: Compiled, what: Literal["mlir", "spirv", "msl", "bundle"]) -> str:

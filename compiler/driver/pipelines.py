@@ -1,6 +1,7 @@
-"""The road of a program as named stages; the single place that says which pass follows which.
+"""The road of a program as named stages: the one place that says which pass follows which.
 
-Each stage is a textual pipeline, so that `ingot opt -p` does what the compiler does.
+A stage is a textual pipeline, so `ingot opt -p` can do what the compiler does, step by step.
+`ingot targets --pipeline TARGET` prints it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Build = Callable[[CompileOptions, TargetProfile], list[str]]
 
 @dataclass(frozen=True)
 class Stage:
-    """A level's pipeline: `name` is the level that it leaves, `number` sorts the dumps."""
+    """A level's pipeline: `name` is what it leaves, `number` sorts the dumps."""
 
     name: str
     number: int
@@ -28,29 +29,96 @@ class Stage:
 
 
 def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    return ["canonicalize", "cse"]
+    """L1: generics on tensors, whatever the source was; the same for every target."""
+    return [
+        "linalg-generalize-named-ops",
+        "convert-tm-tensor",
+        "drop-asserts",
+        f"demote-f64{_options(all=options.demote_f64)}",
+        "verify-supported",
+        "canonicalize-tensor",
+        "cse",
+        "generate-to-generic",
+        "pad-to-generic",
+        "slices-to-generic",
+        "sink-scalars",
+        "clamp-extracts",
+        "linalg-fold-unit-dims",
+        "canonicalize-tensor",
+        "linalg-fuse-elementwise",
+        "canonicalize-tensor",
+        "cse",
+        "dce",
+    ]
 
 
 def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    return []
+    """L2: kernels, and the host program as a plan of commands over byte ranges."""
+    most = min(_MOST_OPERANDS, profile.max_buffers)
+    return [
+        f"dispatch-form{_options(max_operands=most)}",
+        "dispatch-outline",
+        "dispatch-merge-kernels",
+        "dispatch-plan-memory",
+    ]
 
 
-def _kernel(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    return []
+def _tile(options: CompileOptions, profile: TargetProfile) -> list[str]:
+    """L3: the schedule, and the loops that it asks for, still on tensors."""
+    return [
+        f"kernel-select-schedule{_options(target=profile.name)}",
+        "kernel-tile-threadgroups",
+        "kernel-tile-threads",
+        "kernel-tile-reduction",
+        "kernel-promote",
+    ]
 
 
-def _lowering(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    return []
+def _buffer(options: CompileOptions, profile: TargetProfile) -> list[str]:
+    """L4: buffers and vectors."""
+    return ["kernel-bufferize", "kernel-vectorize"]
+
+
+def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
+    """L5: one `spirv.module` for each kernel."""
+    return [
+        f"lower-forall{_options(max_grid=profile.max_grid[0])}",
+        "lower-affine",
+        f"lower-all-reduce{_options(simd_width=profile.simd_width)}",
+        "lower-transfers",
+        f"expand-math{_options(math=options.math)}",
+        f"expand-narrow-types{_options(target=profile.name)}",
+        "canonicalize",
+        "cse",
+        f"convert-to-spirv{_options(target=profile.name, math=options.math)}",
+    ]
 
 
 STAGES: tuple[Stage, ...] = (
     Stage("tensor", 10, _tensor),
     Stage("dispatch", 20, _dispatch),
-    Stage("kernel", 30, _kernel),
-    Stage("spirv", 50, _lowering),
+    Stage("tiles", 30, _tile),
+    Stage("buffers", 40, _buffer),
+    Stage("spirv", 50, _lower),
 )
+"""In the order of the road; only the first is the same for every target."""
+
+_MOST_OPERANDS = 24
+"""Operands of one kernel: more of them fuse no better, and 31 is all that Metal binds."""
 
 
 def whole_pipeline(options: CompileOptions, profile: TargetProfile) -> str:
     """All stages for one target as one pipeline."""
-    return ",".join(filter(None, (s.pipeline(options, profile) for s in STAGES)))
+    return ",".join(stage.pipeline(options, profile) for stage in STAGES)
+
+
+def _options(**values: bool | int | str) -> str:
+    """Options in the pipeline syntax: `{all=true target="metal:apple7"}`."""
+    spelled = " ".join(f"{name.replace('_', '-')}={_spell(v)}" for name, v in values.items())
+    return f"{{{spelled}}}"
+
+
+def _spell(value: bool | int | str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else f'"{value}"'

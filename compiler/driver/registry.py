@@ -29,7 +29,7 @@ def ingot_passes() -> dict[str, str]:
     return {
         name: level
         for level in LEVELS
-        for name in getattr(import_module(f"ingot.passes.{level}"), "PASSES", ())
+        for name in import_module(f"ingot.passes.{level}").PASSES
     }
 
 

@@ -28,7 +28,7 @@ def verify(module: ModuleOp, stage: str = "") -> None:
     try:
         module.verify()
     except (VerifyException, ValueError) as error:
-        culprit, message = _culprit(module) or (module, _first_line(error))
+        culprit, message = _culprit(module) or (module, _one_line(error))
         refusal = refuse(culprit, _sentence(culprit, message))
         invalid = InvalidIR(refusal.message, refusal.location, refusal.hint)
         invalid.stage = stage
@@ -40,7 +40,7 @@ def _culprit(module: ModuleOp) -> tuple[Operation, str] | None:
         try:
             op.verify(verify_nested_ops=False)
         except (VerifyException, ValueError) as error:
-            return op, _first_line(error)
+            return op, _one_line(error)
     return None
 
 
@@ -52,6 +52,7 @@ def _sentence(op: Operation, message: str) -> str:
     return message if message.startswith(prefix) else prefix + message
 
 
-def _first_line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
+    """xDSL says what is wrong on one line and why on the next."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    return " ".join(lines[:2]) if lines else type(error).__name__

@@ -2,5 +2,10 @@
 
 from __future__ import annotations
 
-PASSES: tuple[str, ...] = ("dispatch-form", "dispatch-outline", "dispatch-plan-memory")
+PASSES: tuple[str, ...] = (
+    "dispatch-form",
+    "dispatch-outline",
+    "dispatch-merge-kernels",
+    "dispatch-plan-memory",
+)
 """Names of the passes of this level; the pass `a-b` is the one class of the module `a_b`."""
