@@ -18,6 +18,7 @@ from ingot.targets.spirv.errors import (
     SpirvError,
     SpirvToolsMissing,
 )
+from ingot.targets.spirv.reader import deserialize
 from ingot.targets.spirv.tools import assemble, disassemble, tools_version, validate
 from ingot.targets.spirv.writer import serialize
 
@@ -27,6 +28,7 @@ __all__ = [
     "SpirvError",
     "SpirvToolsMissing",
     "assemble",
+    "deserialize",
     "disassemble",
     "serialize",
     "tools_version",

@@ -7,6 +7,7 @@ always gets the same ids.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator, Sequence
 
@@ -37,7 +38,10 @@ from ingot.compiler.dialects.spirv import (
 )
 from ingot.targets.spirv.grammar import Op, string_words
 
+_NUMBERED = re.compile(r"(_\d+)+$")
 _BLOCK_STORAGE = (StorageClass.StorageBuffer, StorageClass.Uniform, StorageClass.PushConstant)
+_AGGREGATES = (Op.TypeArray, Op.TypeRuntimeArray, Op.TypeStruct)
+"""Types that may be declared several times, for their decorations differ."""
 _FLOAT_FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 
@@ -54,9 +58,9 @@ class Declarations:
         self.annotations: list[list[int]] = []
         self.code: list[list[int]] = []
         self._types: dict[Attribute, int] = {}
+        self._declared: dict[tuple[int, ...], int] = {}
         self._constants: dict[tuple[int, ...], int] = {}
         self._blocks: set[int] = set()
-        self._void: int | None = None
 
     def new_id(self) -> int:
         self.bound += 1
@@ -67,13 +71,16 @@ class Declarations:
         if name and id not in self.names:
             self.names[id] = name
 
+    def name_value(self, id: int, hint: str | None) -> None:
+        """Name a value by its SSA name, without the numbers that xDSL strips on reading too."""
+        if hint:
+            self.name(id, _NUMBERED.sub("", hint))
+
     def decorate(self, id: int, decoration: Decoration, *literals: int) -> None:
         self.annotations.append([Op.Decorate, id, decoration, *literals])
 
     def void(self) -> int:
-        if self._void is None:
-            self._void = self._declare(Op.TypeVoid)
-        return self._void
+        return self._declare(Op.TypeVoid)
 
     def type(self, type: Attribute) -> int:
         """The id of a type; raises Refusal for one that SPIR-V does not have."""
@@ -83,8 +90,12 @@ class Declarations:
         return id
 
     def _declare(self, opcode: Op, *operands: int) -> int:
-        id = self.new_id()
-        self.code.append([opcode, id, *operands])
+        """Declare a type; two of the dialect that are one in SPIR-V (`i32`, `ui32`) share it."""
+        key = (opcode, *operands)
+        id = None if opcode in _AGGREGATES else self._declared.get(key)
+        if id is None:
+            id = self._declared[key] = self.new_id()
+            self.code.append([opcode, id, *operands])
         return id
 
     def _new_type(self, type: Attribute) -> int:
@@ -125,8 +136,6 @@ class Declarations:
             return self._declare(Op.TypeBool)
         if width not in (8, 16, 32, 64):
             raise refuse(self.here, f"SPIR-V has no integers of {width} bits")
-        if type.signedness.data is Signedness.UNSIGNED:
-            return self.type(IntegerType(width))
         signed = type.signedness.data is Signedness.SIGNED
         return self._declare(Op.TypeInt, width, int(signed))
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from ingot.compiler.dialects.spirv.enums import Decoration
+
 MAGIC = 0x07230203
 GENERATOR = 0
 """The generator's number; 0 stands for a tool that is not registered with Khronos."""
@@ -97,3 +99,19 @@ def string_words(text: str) -> list[int]:
 def snake_case(name: str) -> str:
     """`NonWritable` to `non_writable`: the name of a decoration's attribute on an op."""
     return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
+
+
+UNIT_DECORATIONS = {
+    snake_case(d.name): d
+    for d in (
+        Decoration.RelaxedPrecision,
+        Decoration.Restrict,
+        Decoration.Aliased,
+        Decoration.Volatile,
+        Decoration.Coherent,
+        Decoration.NonWritable,
+        Decoration.NonReadable,
+        Decoration.NoContraction,
+    )
+}
+"""Decorations without operands, by the name of the unit attribute that stands for them."""

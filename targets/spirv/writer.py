@@ -33,25 +33,10 @@ from ingot.targets.spirv.grammar import (
     GENERATOR,
     GLSL_SET,
     MAGIC,
+    UNIT_DECORATIONS,
     Op,
-    snake_case,
     string_words,
 )
-
-_UNIT_DECORATIONS = {
-    snake_case(d.name): d
-    for d in (
-        spirv.Decoration.RelaxedPrecision,
-        spirv.Decoration.Restrict,
-        spirv.Decoration.Aliased,
-        spirv.Decoration.Volatile,
-        spirv.Decoration.Coherent,
-        spirv.Decoration.NonWritable,
-        spirv.Decoration.NonReadable,
-        spirv.Decoration.NoContraction,
-    )
-}
-"""Decorations without operands, by the name of the unit attribute that stands for them."""
 
 
 def serialize(module: spirv.ModuleOp) -> bytes:
@@ -167,7 +152,7 @@ class _ModuleWriter:
 
     def _decorations(self, op: Operation, id: int) -> None:
         for name, attribute in op.attributes.items():
-            decoration = _UNIT_DECORATIONS.get(name)
+            decoration = UNIT_DECORATIONS.get(name)
             if decoration is not None and isinstance(attribute, UnitAttr):
                 self.declarations.decorate(id, decoration)
 
@@ -229,7 +214,7 @@ class _ModuleWriter:
         id = self.values.get(value)
         if id is None:
             id = self.values[value] = self._new_value(value)
-            self.declarations.name(id, value.name_hint)
+            self.declarations.name_value(id, value.name_hint)
         return id
 
     def _new_value(self, value: SSAValue) -> int:
@@ -378,7 +363,7 @@ class _ModuleWriter:
         self._start(header)
         merge_id = self._label(op.merge_block)
         if any(isinstance(nested, spirv.StructuredOp) for nested in header.ops):
-            # The header must end in the loop's own merge: what it nests moves to a block of its own.
+            # The header must end in the loop's own merge: what it nests gets its own block.
             rest = self.declarations.new_id()
             target = rest if op.continue_block is header else self._label(op.continue_block)
             self._emit(Op.LoopMerge, merge_id, target, op.loop_control.data)
@@ -401,7 +386,7 @@ class _ModuleWriter:
         assert isinstance(last, spirv.MergeOp)
         for result, value in zip(op.results, last.values, strict=True):
             id = self.values[result] = self._id(value)
-            self.declarations.name(id, result.name_hint)
+            self.declarations.name_value(id, result.name_hint)
 
 
 def declared_vce(module: spirv.ModuleOp) -> spirv.VersionCapabilitiesExtensionsAttr:

@@ -59,6 +59,10 @@ class InstructionSet(Enum):
     GLSL = "GLSL.std.450"
 
 
+AnyEnumerant = EnumerantAttr[Any]
+AnyFlags = FlagsAttr[Any]
+
+
 @dataclass(frozen=True)
 class Operand:
     """The id of the op's operand `index`."""
@@ -78,7 +82,7 @@ class EnumerantId:
     """The id of an i32 constant that holds the enumerant in `property` (scopes, semantics)."""
 
     property: str
-    attribute: type[EnumerantAttr[Any]] | type[FlagsAttr[Any]]
+    attribute: type[AnyEnumerant] | type[AnyFlags]
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class EnumerantWord:
     """The enumerant in `property`, as a literal word."""
 
     property: str
-    attribute: type[EnumerantAttr[Any]] | type[FlagsAttr[Any]]
+    attribute: type[AnyEnumerant] | type[AnyFlags]
 
 
 @dataclass(frozen=True)

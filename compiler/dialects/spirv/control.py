@@ -284,12 +284,12 @@ class LoopOp(StructuredOp):
     def __init__(
         self,
         body: Region | Sequence[Block],
-        control: LoopControl = LoopControl(0),
+        control: LoopControl | None = None,
         result_types: Sequence[Attribute] = (),
     ) -> None:
         super().__init__(
             regions=[body],
-            properties={"loop_control": LoopControlAttr(control)},
+            properties={"loop_control": LoopControlAttr(control or LoopControl(0))},
             result_types=[result_types],
         )
 
@@ -357,12 +357,12 @@ class SelectionOp(StructuredOp):
     def __init__(
         self,
         body: Region | Sequence[Block],
-        control: SelectionControl = SelectionControl(0),
+        control: SelectionControl | None = None,
         result_types: Sequence[Attribute] = (),
     ) -> None:
         super().__init__(
             regions=[body],
-            properties={"selection_control": SelectionControlAttr(control)},
+            properties={"selection_control": SelectionControlAttr(control or SelectionControl(0))},
             result_types=[result_types],
         )
 

@@ -41,6 +41,7 @@ from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
     NoTerminator,
+    OptionalSymbolOpInterface,
     Pure,
     SymbolOpInterface,
     SymbolTable,
@@ -96,7 +97,9 @@ class ModuleOp(SpirvOp):
     )
     sym_name: StringAttr | None = opt_prop_def(SymbolNameConstraint())
     body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolTable(), SymbolOpInterface())
+    traits = traits_def(
+        IsolatedFromAbove(), NoTerminator(), SymbolTable(), OptionalSymbolOpInterface()
+    )
 
     def __init__(
         self,
@@ -263,7 +266,7 @@ class FuncOp(SpirvOp):
         name: str,
         function_type: FunctionType | tuple[Sequence[Attribute], Sequence[Attribute]] = ((), ()),
         body: Region | None = None,
-        control: FunctionControl = FunctionControl(0),
+        control: FunctionControl | None = None,
     ) -> None:
         """Without `body` the function gets an entry block with the arguments to be filled."""
         if isinstance(function_type, tuple):
@@ -272,7 +275,7 @@ class FuncOp(SpirvOp):
             properties={
                 "sym_name": StringAttr(name),
                 "function_type": function_type,
-                "function_control": FunctionControlAttr(control),
+                "function_control": FunctionControlAttr(control or FunctionControl(0)),
             },
             regions=[body or Region(Block(arg_types=function_type.inputs.data))],
         )
@@ -535,10 +538,11 @@ class ConstantOp(SpirvOp):
                 )
             case DenseIntOrFPElementsAttr():
                 self.expect(
-                    (is_vector(type)
-                    and value.get_type() == type)
-                    or (isinstance(type, SpirvArrayType)
-                    and scalar_of(value.get_type()) == type.element_type),
+                    (is_vector(type) and value.get_type() == type)
+                    or (
+                        isinstance(type, SpirvArrayType)
+                        and scalar_of(value.get_type()) == type.element_type
+                    ),
                     f"{value} does not make a {type}",
                 )
             case _:
