@@ -101,7 +101,7 @@ def command(
         for sentence in compiled.warnings:
             click.echo(f"{name}: warning: {sentence}", err=True)
         if check_msl:
-            _check_msl(compiled)
+            _check_msl(compiled, name)
         write_output(output, _emitted(compiled, cast("Emit", emit), output))
 
 
@@ -124,6 +124,16 @@ def _compile(text: str, name: str, options: CompileOptions) -> Compiled:
 
     with progress(f"compiling {name}") as step:
         return compile_text(text, name, options, on_stage=step)
+
+
+def _check_msl(compiled: Compiled, name: str) -> None:
+    """Check every kernel's MSL as Apple's compiler would; ends the program at the first problem."""
+    from ingot.runtime.devices.host.check import check_msl
+
+    for target in compiled.targets:
+        for kernel in target.kernels:
+            if kernel.kernel.msl:
+                check_msl(kernel.kernel.msl, kernel.name)
 
 
 def _emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:

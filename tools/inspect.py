@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ingot.tools.report import CommandLineError, debug_option, read_bytes, reported
+from ingot.tools.table import columns
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ingot.targets.bundle.model import Bundle, Kernel
 
 
@@ -57,9 +56,7 @@ def command(
         elif as_json:
             click.echo(json.dumps(describe_bundle(bundle, target), indent=2))
         else:
-            from rich.console import Console
-
-            _show(Console(highlight=False), file, describe_bundle(bundle, target))
+            click.echo(_text(file, describe_bundle(bundle, target)))
 
 
 def _kernel(bundle: Bundle, target: str | None, name: str, file: str) -> Kernel:
@@ -71,43 +68,32 @@ def _kernel(bundle: Bundle, target: str | None, name: str, file: str) -> Kernel:
     raise CommandLineError(f"{file}: error: no kernel named {name}; {variant.target} has {known}")
 
 
-def _show(console: Console, file: str, description: dict[str, Any]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    def table(*headings: str) -> Table:
-        made = Table(box=None, pad_edge=False, title_justify="left")
-        for heading in headings:
-            made.add_column(heading)
-        return made
-
-    variant = description["variant"]
+def _text(file: str, description: dict[str, Any]) -> str:
+    variant, memory = description["variant"], description["memory"]
     msl = f", MSL {variant['msl_version']}" if variant["msl_version"] != "0.0" else ""
-    others = [t for t in description["targets"] if t != variant["target"]]
-    console.print(f"[bold]{escape(file)}[/]  {variant['target']}, {variant['math_mode']} math{msl}")
+    parts = [f"{file}: {variant['target']}, {variant['math_mode']} math{msl}"]
+    if variant["required_features"]:
+        parts[0] += f", needs {', '.join(variant['required_features'])}"
+    others = [target for target in description["targets"] if target != variant["target"]]
     if others:
-        console.print(f"other variants: {', '.join(others)}")
+        parts[0] += f"\nother variants: {', '.join(others)}"
     for function in description["functions"]:
-        console.print(f"\n[bold]{escape(_signature(function))}[/]")
-        commands = table("", "command", "groups", "buffers")
-        for number, entry in enumerate(function["commands"]):
-            commands.add_row(str(number), *map(escape, _command_row(entry)))
-        console.print(commands)
-    kernels = table("kernel", "threads", "shared", "SPIR-V", "MSL", "bindings", "from")
-    for kernel in description["kernels"]:
-        kernels.add_row(*map(escape, _kernel_row(kernel)))
-    console.print()
-    console.print(kernels)
-    memory, provenance = description["memory"], description["provenance"]
-    console.print(
-        f"\nmemory: {_size(memory['peak'])} of intermediates"
+        rows = [
+            (str(number), *_command_row(entry)) for number, entry in enumerate(function["commands"])
+        ]
+        table = columns(("#", "command", "groups", "buffers"), rows, right=("#",))
+        parts.append(f"{_signature(function)}\n{table}")
+    headings = ("kernel", "threads", "shared", "SPIR-V", "MSL", "from", "bindings")
+    parts.append(columns(headings, map(_kernel_row, description["kernels"])))
+    provenance = description["provenance"]
+    parts.append(
+        f"memory: {_size(memory['peak'])} of intermediates"
         f" (lower bound {_size(memory['lower_bound'])}), {_size(memory['constants'])} of constants"
-    )
-    console.print(
-        f"made by ingot {provenance['compiler_version']}"
+        f"\nmade by ingot {provenance['compiler_version']}"
         f" with SPIRV-Cross {provenance['spirv_cross_version'] or '-'}"
         f" from input {provenance['input_hash'][:16]}"
     )
+    return "\n\n".join(parts)
 
 
 def _signature(function: dict[str, Any]) -> str:
@@ -145,8 +131,8 @@ def _kernel_row(kernel: dict[str, Any]) -> tuple[str, ...]:
         _size(kernel["threadgroup_memory"]),
         _size(kernel["spirv_bytes"]),
         _size(kernel["msl_bytes"]),
-        bindings,
         kernel["location"],
+        bindings,
     )
 
 

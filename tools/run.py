@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -20,11 +20,11 @@ from ingot.tools.report import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from ingot.compiler.driver.options import MathMode
     from ingot.runtime import LoadedBundle, Signature
+    from ingot.runtime.dtypes import Array
     from ingot.runtime.hal import Device
+    from ingot.runtime.program import Result
     from ingot.targets.bundle.model import Bundle
 
 
@@ -104,13 +104,19 @@ def command(
         signature = _signature(loaded, function, file)
         arguments = read_inputs(inputs, signature)
         result = loaded.bind(device).call(signature.name, *arguments)
-        results = list(result) if isinstance(result, tuple) else [result] * (result is not None)
+        results = _as_list(result)
         if outputs:
             write_outputs(outputs, results)
         else:
             _print_results(results, signature)
         if verify:
             _verify(program_text, sources.main, signature, arguments, results)
+
+
+def _as_list(result: Result) -> list[Array]:
+    if result is None:
+        return []
+    return list(result) if isinstance(result, tuple) else [result]
 
 
 def _is_binary(file: str) -> bool:
@@ -160,7 +166,7 @@ def _signature(loaded: LoadedBundle, name: str | None, file: str) -> Signature:
     return functions[name]
 
 
-def _print_results(results: Sequence[NDArray[Any]], signature: Signature) -> None:
+def _print_results(results: Sequence[Array], signature: Signature) -> None:
     import numpy as np
 
     for index, (array, parameter) in enumerate(zip(results, signature.results, strict=True)):
@@ -172,8 +178,8 @@ def _verify(
     text: str,
     name: str,
     signature: Signature,
-    arguments: Sequence[NDArray[Any]],
-    results: Sequence[NDArray[Any]],
+    arguments: Sequence[Array],
+    results: Sequence[Array],
 ) -> None:
     from ingot.compiler.driver.verify_values import compare, reference_results
 

@@ -8,30 +8,40 @@ from dataclasses import asdict
 import click
 
 from ingot.targets.profiles import PROFILES, TargetProfile
+from ingot.tools.table import columns
 
 
 @click.command("targets", context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(as_json: bool) -> None:
+@click.option(
+    "--pipeline",
+    "pipeline_of",
+    metavar="TARGET",
+    help="Print the pass pipeline of a target, one stage a line, for `ingot opt -p`.",
+)
+def command(as_json: bool, pipeline_of: str | None) -> None:
     """List the target profiles and their limits.
 
     \b
     Example:
       ingot targets
-      ingot targets --json
+      ingot targets --pipeline metal:apple7
     """
+    if pipeline_of is not None:
+        from ingot.compiler.driver.options import CompileOptions
+        from ingot.compiler.driver.pipelines import STAGES
+        from ingot.tools.compile import check_target_names
+
+        check_target_names((pipeline_of,))
+        for stage in STAGES:
+            options = CompileOptions(targets=(pipeline_of,))
+            click.echo(stage.pipeline(options, PROFILES[pipeline_of]))
+        return
     if as_json:
         click.echo(json.dumps([_plain(p) for p in PROFILES.values()], indent=2))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("target", "MSL", "SIMD", "threads", "shared KiB", "buffers", "matrix units"):
-        table.add_column(heading, justify="left" if heading == "target" else "right")
-    for profile in PROFILES.values():
-        table.add_row(*_row(profile))
-    Console(highlight=False).print(table)
+    headings = ("target", "MSL", "SIMD", "threads", "KiB", "buffers", "matrix units")
+    click.echo(columns(headings, map(_row, PROFILES.values()), right=headings[1:-1]))
 
 
 def _row(profile: TargetProfile) -> tuple[str, ...]:

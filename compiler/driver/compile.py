@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
@@ -22,6 +22,7 @@ from ingot.compiler.driver.kernels import CompiledKernel, compile_kernels
 from ingot.compiler.driver.options import CompileOptions
 from ingot.compiler.driver.pass_pipeline import (
     Instrumentation,
+    PassFailure,
     module_text,
     parse_pipeline,
     run_passes,
@@ -72,6 +73,16 @@ def compile_text(
     text: str, filename: str, options: CompileOptions, on_stage: OnStage = lambda _: None
 ) -> Compiled:
     """`compile_module` that also returns the IR and the kernels of each target."""
+    try:
+        return _compile(text, filename, options, on_stage)
+    except PassFailure:
+        if options.keep_before:
+            raise
+    # A bug: once more, slower, so that the failure carries the module that makes the pass fail.
+    return _compile(text, filename, replace(options, keep_before=True), on_stage)
+
+
+def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStage) -> Compiled:
     profiles = [PROFILES[name] for name in options.targets]
     dump = Dump(options.dump_dir)
     dump.source(text)
@@ -139,6 +150,7 @@ def _run_stage(
         verify_each=options.verify_each,
         print_after=options.print_after,
         print_after_all=options.print_after_all,
+        keep_before=options.keep_before,
     )
     run_passes(module, context, parse_pipeline(stage.pipeline(options, profile)), watch)
 

@@ -82,7 +82,7 @@ def _compile(
         from ingot.targets.spirv import disassemble
 
         dump.kernel(profile.name, name, "60-code.spvasm", disassemble(words))
-    validate(words)
+    validate(words, "vulkan1.1")
     size = _triple(op, "ingot.workgroup_size")
     msl = _msl(name, words, signature, profile, options) if profile.api == "metal" else None
     if msl is not None:

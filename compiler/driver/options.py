@@ -27,3 +27,5 @@ class CompileOptions:
     print_after_all: bool = False
     verify_each: bool = False
     """Verify the IR after each pass (slow; for tests)."""
+    keep_before: bool = False
+    """Keep the module before each pass, so that a failure can be reproduced (slow)."""

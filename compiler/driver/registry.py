@@ -27,9 +27,7 @@ class UnknownPass(ValueError):
 def ingot_passes() -> dict[str, str]:
     """Ingot's passes: name to level, in the order of the levels' lists."""
     return {
-        name: level
-        for level in LEVELS
-        for name in import_module(f"ingot.passes.{level}").PASSES
+        name: level for level in LEVELS for name in import_module(f"ingot.passes.{level}").PASSES
     }
 
 
