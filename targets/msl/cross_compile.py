@@ -10,22 +10,14 @@ from .. import pyspirv
 from ..pyspirv import BaseType, Compiler, MslResourceBinding, Option, Resource, SpirvCrossError
 from .buffers import BufferVariable, simplify_buffers
 from .header import header
-from .identifiers import msl_identifier
 from .legalize import legalize
 from .math_mode import MathMode, apply_math_mode, pragmas
+from .naming import KERNEL, MEMBER, PUSH_CONSTANTS, final_names, placeholder
 from .signature import tidy_signature
-from .tokens import identifiers, rename, tokenize
 from .versions import settle_versions
 from .words import read_words
 
 Access = Literal["read", "write", "read_write"]
-
-# Names that SPIRV-Cross has no reason to change; the final ones replace them in its text.
-_KERNEL = "ingot_kernel"
-_MEMBER = "ingot_data"
-_PUSH = "ingot_push"
-# SPIRV-Cross's own names, and what they are called in ours.
-_ARGUMENTS = {"spvDescriptorSet0": "arguments", "spvDescriptorSetBuffer0": "Arguments"}
 
 
 class MslError(Exception):
@@ -112,7 +104,7 @@ def _compile(
     points = compiler.entry_points()
     if len(points) != 1 or points[0].model != pyspirv.ExecutionModel.GLCOMPUTE:
         raise MslError(f"kernel {kernel_name!r}: the module must have one compute entry point")
-    compiler.rename_entry_point(points[0].name, _KERNEL)
+    compiler.rename_entry_point(points[0].name, KERNEL)
     size = compiler.workgroup_size()
     buffers = _storage_buffers(compiler, kernel_name)
     push = compiler.resources().push_constants
@@ -122,7 +114,7 @@ def _compile(
     source_names = [buffer.name for buffer in buffers]
     variables = [_prepare_buffer(compiler, buffer) for buffer in buffers]
     if push:
-        compiler.set_name(push[0].id, _PUSH)
+        compiler.set_name(push[0].id, PUSH_CONSTANTS)
     _install(compiler, options, buffers, argument_buffer, push_index)
     text = settle_versions(compiler.compile())
     if compiler.msl_needs_buffer_sizes():
@@ -133,14 +125,14 @@ def _compile(
     elements = [_element_type(compiler, buffer) for buffer in buffers]
     text = simplify_buffers(text, variables)
     text = apply_math_mode(text, options.math, functions)
-    text, entry_point, names = _final_names(text, kernel_name, source_names, variables)
-    text = tidy_signature(text, entry_point, size[0] * size[1] * size[2])
+    named = final_names(text, kernel_name, source_names, variables)
+    text = tidy_signature(named.text, named.kernel, size[0] * size[1] * size[2])
     bindings = tuple(
         MslBinding(_binding(buffer), name, _access(buffer), element)
-        for buffer, name, element in zip(buffers, names, elements, strict=True)
+        for buffer, name, element in zip(buffers, named.buffers, elements, strict=True)
     )
     version = str(compiler.context.library.version)
-    result = MslSource(text, entry_point, size, bindings, argument_buffer, push_index, version)
+    result = MslSource(text, named.kernel, size, bindings, argument_buffer, push_index, version)
     return _with_header(result, kernel_name, options)
 
 
@@ -166,12 +158,11 @@ def _after_last(buffers: Sequence[Resource]) -> int:
 def _prepare_buffer(compiler: Compiler, buffer: Resource) -> BufferVariable:
     """Give a buffer, its struct and the struct's member names that survive SPIRV-Cross."""
     number = _binding(buffer)
-    variable = f"ingot_buffer_{number}"
-    block = f"ingot_block_{buffer.base_type_id}"
+    variable, block = placeholder(number, buffer.base_type_id)
     compiler.set_name(buffer.id, variable)
     compiler.set_name(buffer.base_type_id, block)
-    compiler.set_member_name(buffer.base_type_id, 0, _MEMBER)
-    return BufferVariable(variable, block, _MEMBER, read_only=not buffer.writable)
+    compiler.set_member_name(buffer.base_type_id, 0, MEMBER)
+    return BufferVariable(variable, block, MEMBER, read_only=not buffer.writable)
 
 
 def _install(
@@ -207,33 +198,6 @@ def _install(
                 msl_buffer=push_index,
             )
         )
-
-
-def _final_names(
-    text: str, kernel_name: str, source_names: Sequence[str], variables: Sequence[BufferVariable]
-) -> tuple[str, str, list[str]]:
-    """Put the final names in the place of ours: the text, the kernel's name, the buffers' names."""
-    taken = {x for x in identifiers(text) if not x.startswith("ingot_")}
-    renames: dict[str, str] = {}
-
-    def choose(placeholder: str, name: str) -> str:
-        final = msl_identifier(name, taken)
-        taken.add(final)
-        renames[placeholder] = final
-        return final
-
-    entry_point = choose(_KERNEL, kernel_name)
-    names = [
-        choose(variable.variable, name or f"arg{index}")
-        for index, (variable, name) in enumerate(zip(variables, source_names, strict=True))
-    ]
-    choose(_PUSH, "push")
-    for placeholder, name in _ARGUMENTS.items():
-        choose(placeholder, name)
-    for variable, name in zip(variables, names, strict=True):
-        renames.setdefault(variable.block, msl_identifier(f"{name}_buffer", taken))
-    renames[_MEMBER] = "data"
-    return "".join(rename(tokenize(text), renames)), entry_point, names
 
 
 def _access(buffer: Resource) -> Access:

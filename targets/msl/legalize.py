@@ -65,10 +65,10 @@ class Legalized:
 def legalize(words: array[int], *, contraction: bool) -> Legalized:
     """Rewrite a module for SPIRV-Cross.
 
-    With `contraction`, `NoContraction` stays as it is. Raises `UnsupportedInstruction` for what some
-    version prints wrongly and no rewriting mends (`SMod`, initializers of threadgroup memory) and
-    for what MSL lacks (SIMD-group reductions of 64-bit integers), `ValueError` for a module that
-    is cut off.
+    With `contraction`, `NoContraction` stays as it is. Raises `UnsupportedInstruction` for what
+    some version prints wrongly and no rewriting mends (`SMod`, initializers of threadgroup memory)
+    and for what MSL lacks (SIMD-group reductions of 64-bit integers), `ValueError` for a module
+    that is cut off.
     """
     rewriter = _Rewriter(words[3])
     for instruction in instructions(words):

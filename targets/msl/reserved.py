@@ -2,7 +2,8 @@
 
 From the Metal Shading Language specification (keywords, types, the tables of functions) and the
 C++ standard it builds on. A variable that hides a library function compiles until the function is
-called beside it, so functions count as reserved too.
+called beside it, so functions count as reserved too. The names of textures and samplers (`bias`,
+`level`, `filter`) do not: compute kernels have no use for them, and buffers are called so.
 """
 
 from __future__ import annotations
@@ -21,16 +22,13 @@ xor_eq main std size_t ptrdiff_t uintptr_t intptr_t offsetof assert
 """
 
 _MSL_KEYWORDS = """
-kernel vertex fragment compute mesh object visible stitchable device constant thread threadgroup
-threadgroup_imageblock ray_data object_data intersection metal simd fast precise access filter
-address mip_filter coord compare_func sampler half bfloat uchar ushort uint ulong bfloat2 bfloat3
-bfloat4 packed_bfloat2 packed_bfloat3 packed_bfloat4 array array_ref vec matrix packed_vec
-simdgroup_matrix simdgroup_float8x8 simdgroup_half8x8 simdgroup_bfloat8x8 atomic atomic_int
-atomic_uint atomic_bool atomic_ulong atomic_float memory_order memory_order_relaxed mem_flags
-memory_scope thread_scope_simdgroup patch_control_point visible_function_table function_groups
-function_constant bias level gradient2d gradient3d gradientcube min_lod_clamp depth2d depth2d_array
-depth2d_ms depthcube depthcube_array imageblock texture_buffer is_function_constant_defined
-numeric_limits is_same enable_if conditional tensor cooperative_tensor tensor_ops
+kernel vertex fragment visible stitchable device constant thread threadgroup
+threadgroup_imageblock ray_data object_data metal simd fast precise sampler half bfloat uchar ushort
+uint ulong bfloat2 bfloat3 bfloat4 packed_bfloat2 packed_bfloat3 packed_bfloat4 array array_ref vec
+matrix packed_vec simdgroup_matrix simdgroup_float8x8 simdgroup_half8x8 simdgroup_bfloat8x8 atomic
+atomic_int atomic_uint atomic_bool atomic_ulong atomic_float memory_order memory_order_relaxed
+mem_flags memory_scope thread_scope_simdgroup function_constant is_function_constant_defined
+numeric_limits is_same enable_if conditional
 """
 
 _ATTRIBUTES = """
@@ -92,8 +90,6 @@ def _reserved() -> frozenset[str]:
         words.add(f"M_{stem}{suffix}")
     for prefix, stem in product(("FLT", "HALF", "BFLT", "DBL"), _LIMIT_STEMS.split()):
         words.add(f"{prefix}_{stem}")
-    for shape, suffix in product(("1d", "2d", "3d", "cube"), ("", "_array", "_ms")):
-        words.add(f"texture{shape}{suffix}")
     return frozenset(words)
 
 

@@ -93,9 +93,9 @@ def kernel(
         f'OpEntryPoint GLCompute %main "{entry}" %gid %lane',
         f"OpExecutionMode %main LocalSize {x} {y} {z}",
         *(f'OpName %b{n} "{name}"' for n, name in enumerate(names)),
+        decorations,
         "OpDecorate %gid BuiltIn GlobalInvocationId",
         "OpDecorate %lane BuiltIn SubgroupLocalInvocationId",
-        decorations,
     ]
     for kind in kinds:
         head += [
