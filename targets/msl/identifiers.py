@@ -38,7 +38,7 @@ def msl_identifier(name: str, taken: Collection[str] = ()) -> str:
 @lru_cache(maxsize=4096)
 def _clean(name: str) -> str:
     spelled = name if name.isascii() else "".join(map(_spell, unicodedata.normalize("NFKD", name)))
-    plain = _UNDERSCORES.sub("_", _OTHER.sub("_", spelled)).strip("_")
+    plain = _UNDERSCORES.sub("_", _OTHER.sub("_", spelled)).lstrip("_")
     if not plain:
         return "v"
     return f"v{plain}" if _FIRST_DIGIT.match(plain) else plain
