@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingot.runtime.devices.host.reflection import Reflection
+from ingot.runtime.devices.host.reflection import Reflection, ThreadgroupDeclaration
 from ingot.runtime.devices.host.tokens import Edit, EditedText, Token, blank
 
 ADDRESS_SPACES = frozenset({"device", "constant", "threadgroup", "thread"})
+THREADGROUP_MEMORY = 32768
+"""Bytes of threadgroup memory that every Apple GPU has."""
+MEMORY_MESSAGE = "the threadgroup variables of this kernel exceed 32768 bytes"
 _OWN_INCLUDE = re.compile(r"#\s*include\s*<(metal_\w+|simd/simd\.h)>")
 _METAL_PRAGMA = re.compile(r"#\s*pragma\s+METAL\b")
 _FUNCTION_CONSTANT = re.compile(r"function_constant\b")
@@ -27,7 +30,8 @@ def for_execution(found: Reflection) -> EditedText:
 
 def for_checking(found: Reflection) -> EditedText:
     """The text for the checking mode."""
-    return EditedText(found.source, [*_common_edits(found), *_conditional_edits(found)])
+    edits = [*_common_edits(found), *_conditional_edits(found), *_memory_limit_edits(found)]
+    return EditedText(found.source, edits)
 
 
 def _common_edits(found: Reflection) -> Iterator[Edit]:
@@ -64,6 +68,34 @@ def _threadgroup_edits(found: Reflection) -> Iterator[Edit]:
         end = found.tokens[declaration.last].end
         lines = "\n" * found.source.count("\n", start, end)
         yield Edit(start, end, " ".join(parts) + lines)
+
+
+def _memory_limit_edits(found: Reflection) -> Iterator[Edit]:
+    """After the last threadgroup variable of each kernel, an assertion that all fit."""
+    for kernel in found.kernels:
+        first, last = kernel.body
+        inside = [d for d in found.declarations if first <= d.first < last]
+        if not inside:
+            continue
+        final = inside[-1]
+        names = [v.name for d in inside if _is_visible(found, d, final) for v in d.variables]
+        total = " + ".join(f"sizeof({name})" for name in names)
+        end = found.tokens[final.last].end
+        text = f' static_assert({total} <= {THREADGROUP_MEMORY}, "{MEMORY_MESSAGE}");'
+        yield Edit(end, end, text)
+
+
+def _is_visible(
+    found: Reflection, declared: ThreadgroupDeclaration, place: ThreadgroupDeclaration
+) -> bool:
+    """Whether the block of `declared` is still open at `place`."""
+    tokens = found.tokens[declared.last : place.first]
+    depth = 0
+    for token in tokens:
+        depth += (token.text == "{") - (token.text == "}")
+        if depth < 0:
+            return False
+    return True
 
 
 def _conditional_edits(found: Reflection) -> Iterator[Edit]:

@@ -1,0 +1,99 @@
+"""What Apple's compiler would refuse in an MSL text, found without it.
+
+clang's C++ for OpenCL has the address spaces of MSL under other names, so it sees a pointer into
+the wrong one, and every ordinary error of types and names. What it allows and MSL does not is found
+in the tokens (check_rules.py). No compiler of Apple's was at hand to compare with: the measure is
+the MSL specification.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+
+from ingot.runtime.devices.host.cache import include_directory
+from ingot.runtime.devices.host.check_rules import Diagnostic, token_diagnostics
+from ingot.runtime.devices.host.compile import COMMON_FLAGS, precompiled_header
+from ingot.runtime.devices.host.errors import ClangNotFoundError
+from ingot.runtime.devices.host.reflection import reflect
+from ingot.runtime.devices.host.rewrite import for_checking
+from ingot.runtime.devices.host.tokens import EditedText, line_and_column, offset_of
+from ingot.runtime.devices.host.toolchain import Clang, find_clang
+
+__all__ = ["Diagnostic", "check_msl"]
+
+_FLAGS = (
+    "-x",
+    "clcpp",
+    "-cl-std=clc++2021",
+    "-cl-no-stdinc",
+    *COMMON_FLAGS,
+    "-w",
+    "-fno-color-diagnostics",
+    "-fno-caret-diagnostics",
+)
+_LOCATED = re.compile(
+    r"(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?P<kind>[a-z ]+): (?P<text>.*)"
+)
+_ALLOWED = "can only be declared in the outermost scope of a kernel function"
+"""OpenCL's rule for threadgroup variables; MSL allows them in any block of a kernel."""
+_SPACES = {
+    "__global": "device",
+    "__constant": "constant",
+    "__local": "threadgroup",
+    "__private": "thread",
+    "global address space": "device address space",
+    "local address space": "threadgroup address space",
+    "private address space": "thread address space",
+}
+
+
+def check_msl(msl: str) -> list[Diagnostic]:
+    """Return what is wrong with an MSL text, in the order of the text; empty when nothing is.
+
+    Raises `ClangNotFoundError` when there is no clang with C++ for OpenCL.
+    """
+    clang = find_clang()
+    if not clang.can_check:
+        raise ClangNotFoundError(
+            "checking MSL needs a clang with C++ for OpenCL, which zig's has not: apt install "
+            "clang-19"
+        )
+    found = reflect(msl)
+    edited = for_checking(found)
+    diagnostics = [*token_diagnostics(found), *_clang_diagnostics(clang, edited)]
+    return sorted(set(diagnostics), key=lambda d: (d.line, d.column, d.message))
+
+
+def _clang_diagnostics(clang: Clang, edited: EditedText) -> Iterator[Diagnostic]:
+    command = [*clang.command, *_FLAGS, "-isystem", str(include_directory())]
+    header = precompiled_header(clang, command)
+    run = subprocess.run(
+        [*command, *header, "-fsyntax-only", "-"], input=edited.text, capture_output=True, text=True
+    )
+    pending: str | None = None
+    for line in run.stderr.splitlines():
+        match = _LOCATED.match(line)
+        if match is None:
+            continue
+        kind, here = match["kind"], match["file"] == "<stdin>"
+        if kind in ("error", "fatal error"):
+            pending = None
+            if _ALLOWED in match["text"]:
+                continue
+            if not here:  # inside a header: the notes say which line of the text led there
+                pending = match["text"]
+                continue
+            yield _diagnostic(edited, match, match["text"])
+        elif kind == "note" and here and pending is not None:
+            yield _diagnostic(edited, match, pending)
+            pending = None
+
+
+def _diagnostic(edited: EditedText, match: re.Match[str], text: str) -> Diagnostic:
+    offset = offset_of(edited.text, int(match["line"]), int(match["column"]))
+    line, column = line_and_column(edited.source, edited.origin(offset))
+    for ours, theirs in _SPACES.items():
+        text = text.replace(ours, theirs)
+    return Diagnostic(line, column, re.sub(r"\b__generic ", "", text))
