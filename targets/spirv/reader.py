@@ -16,7 +16,6 @@ from typing import TypeVar
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
-    DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -393,8 +392,8 @@ class ModuleReader:
         types = {self.constants[id][1] for id in ids}
         match type:
             case VectorType() if types == {type.element_type} and len(ids) == type.get_shape()[0]:
-                numbers = [e for e in elements if isinstance(e, IntegerAttr | FloatAttr)]
-                return DenseIntOrFPElementsAttr.from_attrs(type, numbers)
+                numbers = [e.value.data for e in elements if isinstance(e, IntegerAttr | FloatAttr)]
+                return spirv.vector_constant(numbers, type)
             case spirv.SpirvArrayType() if types == {type.element_type} and len(ids) == type.count:
                 return ArrayAttr(elements)
             case _:

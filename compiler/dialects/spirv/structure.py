@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Self
 
@@ -10,6 +11,9 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     DenseIntOrFPElementsAttr,
     FlatSymbolRefAttrConstr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
     FloatAttr,
     FunctionType,
     IntegerAttr,
@@ -77,7 +81,6 @@ from ingot.compiler.dialects.spirv.types import (
     PointerType,
     SpirvArrayType,
     is_boolean,
-    is_float,
     is_scalar,
     is_vector,
     scalar_of,
@@ -458,22 +461,36 @@ class AddressOfOp(SpirvOp):
 ConstantValue = int | float | bool
 
 
-def constant_attribute(value: ConstantValue, type: Attribute) -> Attribute:
+def constant_attribute(value: ConstantValue, type: Attribute) -> TypedAttribute:
     """The attribute of a scalar constant, or of a vector with `value` in each component.
 
-    Raises VerifyException for a type that has no such constant.
+    Integers wrap and floats round to the type. Raises VerifyException for a type that has no such
+    constant.
     """
     if isinstance(type, VectorType):
-        return DenseIntOrFPElementsAttr.from_attrs(
-            type, [constant_attribute(value, type.element_type)]
-        )
+        return vector_constant([value] * type.get_shape()[0], type)
     if is_boolean(type):
         return BoolAttr.from_bool(bool(value))
     if isinstance(type, IntegerType):
         return IntegerAttr(int(value), type, truncate_bits=True)
-    if is_float(type):
-        return FloatAttr(float(value), type)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    if isinstance(type, Float16Type | Float32Type | Float64Type):
+        return FloatAttr(_rounded(value, type), type)
     raise VerifyException(f"spirv.Constant cannot make a {type}")
+
+
+def vector_constant(values: Sequence[ConstantValue], type: VectorType) -> DenseIntOrFPElementsAttr:
+    """The attribute of a vector constant with one of `values` for each component."""
+    scalars = [constant_attribute(value, type.element_type) for value in values]
+    numbers = [s.value.data for s in scalars if isinstance(s, IntegerAttr | FloatAttr)]
+    return DenseIntOrFPElementsAttr.from_list(type, numbers)
+
+
+def _rounded(value: float, type: Float16Type | Float32Type | Float64Type) -> float:
+    try:
+        (rounded,) = type.unpack(type.pack([value]), 1)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return rounded
 
 
 @irdl_op_definition
