@@ -37,7 +37,15 @@ from ingot.compiler.analysis.structured import (
     reduction_loops,
     shape_of,
 )
-from ingot.compiler.dialects.arith import AddiOp, ConstantOp, MaxSIOp, MinSIOp, MuliOp, SubiOp
+from ingot.compiler.dialects.arith import (
+    AddiOp,
+    Arith,
+    ConstantOp,
+    MaxSIOp,
+    MinSIOp,
+    MuliOp,
+    SubiOp,
+)
 from ingot.compiler.dialects.bufferization import ToTensorOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, YieldOp
 from ingot.compiler.dialects.vector import FromElementsOp
@@ -485,7 +493,7 @@ class _Body:
             width = self.lanes.width
             operands = [evaluator.widen(v, width) for v in operands]
         types = [r.type if width is None else VectorType(r.type, [width]) for r in op.results]
-        new = type(op).create(
+        new = _VECTOR_CLASSES.get(op.name, type(op)).create(
             operands=operands,
             result_types=types,
             properties=dict(op.properties),
@@ -649,6 +657,9 @@ def _combine(op: Operation, forms: dict[SSAValue, tuple[Linear, int]]) -> tuple[
         case _:
             return None
 
+
+_VECTOR_CLASSES = {op.name: op for op in Arith.operations}
+"""The classes of arith ops that take vectors; xDSL's own rewrites make ops that do not."""
 
 _INDEX_OPS = (ConstantOp, AddiOp, SubiOp, MuliOp, affine.ApplyOp)
 
