@@ -475,8 +475,8 @@ class FunctionReader:
                 case base.TypeWord(name):
                     properties[name] = self.module.type(raw, words[position])
                     position += 1
-                case base.MemoryOperands():
-                    properties |= _memory_properties(raw, words[position:])
+                case base.MemoryOperands(name):
+                    properties |= _memory_properties(raw, name, words[position:])
                     position = len(words)
         if position != len(words):
             raise raw.error(f"{len(words) - position} words too many")
@@ -569,11 +569,11 @@ def _enumerant_attribute(
     return attribute(enumerant(raw, attribute.ENUM, number))
 
 
-def _memory_properties(raw: Raw, words: Sequence[int]) -> dict[str, Attribute]:
+def _memory_properties(raw: Raw, name: str, words: Sequence[int]) -> dict[str, Attribute]:
     if not words:
         return {}
     access = flags(raw, spirv.MemoryAccess, words[0])
-    properties: dict[str, Attribute] = {"memory_access": spirv.MemoryAccessAttr(access)}
+    properties: dict[str, Attribute] = {name: spirv.MemoryAccessAttr(access)}
     rest = words[1:]
     if spirv.MemoryAccess.Aligned in access:
         (alignment,) = rest

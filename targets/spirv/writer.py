@@ -313,8 +313,8 @@ class _ModuleWriter:
                     words += _integers(op, name)
                 case base.TypeWord(name):
                     words.append(self.declarations.type(op.properties[name]))
-                case base.MemoryOperands():
-                    words += _memory_operands(op)
+                case base.MemoryOperands(name):
+                    words += _memory_operands(op, name)
         return words
 
     def _call(self, op: spirv.FunctionCallOp) -> None:
@@ -419,8 +419,8 @@ def _integers(op: Operation, name: str) -> list[int]:
     ]
 
 
-def _memory_operands(op: Operation) -> list[int]:
-    access = op.properties.get("memory_access")
+def _memory_operands(op: Operation, name: str) -> list[int]:
+    access = op.properties.get(name)
     if not isinstance(access, spirv.MemoryAccessAttr):
         return []
     alignment = op.properties.get("alignment")

@@ -41,6 +41,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 from ingot.compiler.dialects.spirv import enums, types
 from ingot.compiler.dialects.spirv.arithmetic import *  # noqa: F403
 from ingot.compiler.dialects.spirv.base import INSTRUCTION_OPS
+from ingot.compiler.dialects.spirv.base import Kind as Kind
 from ingot.compiler.dialects.spirv.composite import *  # noqa: F403
 from ingot.compiler.dialects.spirv.control import *  # noqa: F403
 from ingot.compiler.dialects.spirv.control import (

@@ -102,7 +102,9 @@ class IntegerWords:
 
 @dataclass(frozen=True)
 class MemoryOperands:
-    """The optional mask in `memory_access`, and `alignment` in bytes where it says Aligned."""
+    """The optional mask in `property`, and `alignment` in bytes where it says Aligned."""
+
+    property: str
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,7 @@ class MemoryAccess(IntFlag):
     Volatile = 1
     Aligned = 2
     Nontemporal = 4
+    NonPrivatePointer = 32
 
 
 class MemorySemantics(IntFlag):

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import TypeAttribute, VectorType, i1, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -16,6 +16,7 @@ from ingot.compiler.dialects.spirv.base import (
     EnumerantWord,
     Instruction,
     Kind,
+    MemoryOperands,
     Operand,
     Operands,
     SpirvOp,
@@ -34,11 +35,13 @@ from ingot.compiler.dialects.spirv.enums import (
     CooperativeMatrixUse,
     GroupOperation,
     GroupOperationAttr,
+    MemoryAccess,
+    MemoryAccessAttr,
     MemorySemantics,
     MemorySemanticsAttr,
     Scope,
     ScopeAttr,
-    parse_enumerant,
+    flag_names,
 )
 from ingot.compiler.dialects.spirv.families import Value
 from ingot.compiler.dialects.spirv.types import CooperativeMatrixType, PointerType
@@ -339,23 +342,55 @@ GroupNonUniformLogicalXorOp = _reduce("LogicalXor", 364, Kind.BOOLEAN)
 _MATRIX_CAPABILITY = (Capability.CooperativeMatrixKHR,)
 _MATRIX_EXTENSION = ("SPV_KHR_cooperative_matrix",)
 _LAYOUT = EnumerantId("matrix_layout", CooperativeMatrixLayoutAttr)
+_ACCESS = MemoryOperands("memory_operand")
 
 
-def _parse_layout(parser: Parser) -> CooperativeMatrixLayoutAttr:
-    with parser.in_angle_brackets():
-        layout = parse_enumerant(parser, CooperativeMatrixLayout)
-    return CooperativeMatrixLayoutAttr(CooperativeMatrixLayout(layout))
+class MatrixAccessOp(SpirvOp):
+    """The layout and the memory operands that matrix loads and stores share."""
+
+    matrix_layout: CooperativeMatrixLayoutAttr = prop_def(CooperativeMatrixLayoutAttr)
+    memory_operand: MemoryAccessAttr | None = opt_prop_def(MemoryAccessAttr)
+
+    def print_access(self, printer: Printer) -> None:
+        printer.print_string(f", <{self.matrix_layout.data.name}>")
+        if self.memory_operand is not None:
+            printer.print_string(f", <{flag_names(self.memory_operand.data)}>")
+
+    def verify_(self) -> None:
+        access = self.memory_operand
+        self.expect(
+            access is None or MemoryAccess.Aligned not in access.data,
+            "an alignment of a matrix access is not supported",
+        )
+
+
+def _access_properties(
+    layout: CooperativeMatrixLayout, access: MemoryAccess | None
+) -> dict[str, Attribute]:
+    properties: dict[str, Attribute] = {"matrix_layout": CooperativeMatrixLayoutAttr(layout)}
+    if access is not None:
+        properties["memory_operand"] = MemoryAccessAttr(access)
+    return properties
+
+
+def _parse_access(parser: Parser) -> dict[str, Attribute]:
+    """`<RowMajor>, <NonPrivatePointer>`, the second part if present."""
+    layout = CooperativeMatrixLayoutAttr.parse_parameter(parser)
+    access = None
+    if parser.parse_optional_punctuation(","):
+        access = MemoryAccessAttr.parse_parameter(parser)
+    return _access_properties(layout, access)
 
 
 @instruction(
     Instruction(
         4457,
-        (Operand(0), _LAYOUT, Operand(1)),
+        (Operand(0), _LAYOUT, Operand(1), _ACCESS),
         _MATRIX_CAPABILITY,
         _MATRIX_EXTENSION,
     )
 )
-class CooperativeMatrixLoadOp(SpirvOp):
+class CooperativeMatrixLoadOp(MatrixAccessOp):
     """`spirv.KHR.CooperativeMatrixLoad %ptr, %stride, <RowMajor> :
     !spirv.ptr<f32, StorageBuffer>, i32 -> !spirv.coopmatrix<8x8xf32, Subgroup, MatrixA>`
 
@@ -366,7 +401,6 @@ class CooperativeMatrixLoadOp(SpirvOp):
 
     pointer = operand_def(PointerType)
     stride = operand_def()
-    matrix_layout: CooperativeMatrixLayoutAttr = prop_def(CooperativeMatrixLayoutAttr)
     result = result_def(CooperativeMatrixType)
     traits = traits_def(MemoryReadEffect())
 
@@ -376,11 +410,12 @@ class CooperativeMatrixLoadOp(SpirvOp):
         stride: Value,
         layout: CooperativeMatrixLayout,
         result_type: CooperativeMatrixType,
+        access: MemoryAccess | None = None,
     ) -> None:
         super().__init__(
             operands=[pointer, stride],
             result_types=[result_type],
-            properties={"matrix_layout": CooperativeMatrixLayoutAttr(layout)},
+            properties=_access_properties(layout, access),
         )
 
     @classmethod
@@ -390,7 +425,7 @@ class CooperativeMatrixLoadOp(SpirvOp):
         parser.parse_punctuation(",")
         unresolved.append(parser.parse_unresolved_operand())
         parser.parse_punctuation(",")
-        layout = _parse_layout(parser)
+        properties = _parse_access(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         operands = parser.resolve_operands(unresolved, parse_types(parser), position)
@@ -398,14 +433,14 @@ class CooperativeMatrixLoadOp(SpirvOp):
         return cls.create(
             operands=operands,
             result_types=[parser.parse_type()],
-            properties={"matrix_layout": layout},
+            properties=properties,
             attributes=attributes,
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_operands(printer, self.operands)
-        printer.print_string(f", <{self.matrix_layout.data.name}>")
+        self.print_access(printer)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         print_types(printer, [operand.type for operand in self.operands])
@@ -413,18 +448,19 @@ class CooperativeMatrixLoadOp(SpirvOp):
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
+        super().verify_()
         self.expect_kind(self.stride, Kind.INTEGER, "stride")
 
 
 @instruction(
     Instruction(
         4458,
-        (Operand(0), Operand(1), _LAYOUT, Operand(2)),
+        (Operand(0), Operand(1), _LAYOUT, Operand(2), _ACCESS),
         _MATRIX_CAPABILITY,
         _MATRIX_EXTENSION,
     )
 )
-class CooperativeMatrixStoreOp(SpirvOp):
+class CooperativeMatrixStoreOp(MatrixAccessOp):
     """`spirv.KHR.CooperativeMatrixStore %ptr, %matrix, %stride, <RowMajor> :
     !spirv.ptr<f32, StorageBuffer>, !spirv.coopmatrix<8x8xf32, Subgroup, MatrixAcc>, i32`"""
 
@@ -433,15 +469,18 @@ class CooperativeMatrixStoreOp(SpirvOp):
     pointer = operand_def(PointerType)
     object = operand_def(CooperativeMatrixType)
     stride = operand_def()
-    matrix_layout: CooperativeMatrixLayoutAttr = prop_def(CooperativeMatrixLayoutAttr)
     traits = traits_def(MemoryWriteEffect())
 
     def __init__(
-        self, pointer: Value, object: Value, stride: Value, layout: CooperativeMatrixLayout
+        self,
+        pointer: Value,
+        object: Value,
+        stride: Value,
+        layout: CooperativeMatrixLayout,
+        access: MemoryAccess | None = None,
     ) -> None:
         super().__init__(
-            operands=[pointer, object, stride],
-            properties={"matrix_layout": CooperativeMatrixLayoutAttr(layout)},
+            operands=[pointer, object, stride], properties=_access_properties(layout, access)
         )
 
     @classmethod
@@ -452,24 +491,25 @@ class CooperativeMatrixStoreOp(SpirvOp):
             parser.parse_punctuation(",")
             unresolved.append(parser.parse_unresolved_operand())
         parser.parse_punctuation(",")
-        layout = _parse_layout(parser)
+        properties = _parse_access(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         return cls.create(
             operands=parser.resolve_operands(unresolved, parse_types(parser), position),
-            properties={"matrix_layout": layout},
+            properties=properties,
             attributes=attributes,
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_operands(printer, self.operands)
-        printer.print_string(f", <{self.matrix_layout.data.name}>")
+        self.print_access(printer)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         print_types(printer, [operand.type for operand in self.operands])
 
     def verify_(self) -> None:
+        super().verify_()
         self.expect_kind(self.stride, Kind.INTEGER, "stride")
 
 

@@ -255,7 +255,7 @@ class _AccessOp(SpirvOp):
         )
 
 
-@instruction(Instruction(61, (Operand(0), MemoryOperands())))
+@instruction(Instruction(61, (Operand(0), MemoryOperands("memory_access"))))
 class LoadOp(_AccessOp):
     """`spirv.Load "StorageBuffer" %ptr ["Aligned", 4] : f32`"""
 
@@ -311,7 +311,7 @@ def _parse_storage_class(parser: Parser) -> StorageClass:
     return StorageClass[name]
 
 
-@instruction(Instruction(62, (Operand(0), Operand(1), MemoryOperands())))
+@instruction(Instruction(62, (Operand(0), Operand(1), MemoryOperands("memory_access"))))
 class StoreOp(_AccessOp):
     """`spirv.Store "StorageBuffer" %ptr, %value ["Aligned", 4] : f32`"""
 

@@ -17,6 +17,7 @@ from ingot.compiler.dialects.spirv.enums import (
     Capability,
     ExecutionMode,
     GroupOperation,
+    MemoryModel,
     StorageClass,
     VersionCapabilitiesExtensionsAttr,
 )
@@ -34,6 +35,7 @@ from ingot.compiler.dialects.spirv.types import (
     SpirvArrayType,
     StructType,
     bit_width,
+    is_boolean,
 )
 
 DEFAULT_MINOR = 3
@@ -77,6 +79,7 @@ _MODE_CAPABILITIES = {
 }
 
 _EXTENSIONS: dict[Capability, tuple[str, int]] = {
+    Capability.VulkanMemoryModel: ("SPV_KHR_vulkan_memory_model", 5),
     **dict.fromkeys(_MODE_CAPABILITIES.values(), ("SPV_KHR_float_controls", 4)),
     **{
         capability: ("SPV_KHR_8bit_storage", 5) if width == 8 else ("SPV_KHR_16bit_storage", 3)
@@ -108,9 +111,11 @@ def required_vce(module: ModuleOp, minor: int = DEFAULT_MINOR) -> VersionCapabil
     Both lists are sorted (capabilities by number), so equal modules give equal lists.
     """
     collector = _Collector(minor)
+    if module.memory_model.data is MemoryModel.Vulkan:
+        collector.require(Capability.VulkanMemoryModel)
     for op in module.walk():
         collector.visit(op)
-    capabilities = collector.capabilities
+    capabilities = collector.finish()
     implied = {i for c in capabilities for i in IMPLIED.get(c, ())}
     return VersionCapabilitiesExtensionsAttr.get(
         minor, sorted(capabilities - implied), sorted(collector.extensions)
@@ -125,12 +130,24 @@ class _Collector:
         self.capabilities: set[Capability] = {Capability.Shader}
         self.extensions: set[str] = set()
         self._seen: set[tuple[Attribute, bool]] = set()
+        self._stored: set[Attribute] = set()
+        """Narrow scalar types that are only loaded, stored and converted."""
 
     def require(self, capability: Capability) -> None:
         self.capabilities.add(capability)
         extension, core_from = _EXTENSIONS.get(capability, ("", 0))
         if self.minor < core_from:
             self.extensions.add(extension)
+
+    def finish(self) -> set[Capability]:
+        """The capabilities; a narrow type that no buffer holds needs its own after all."""
+        storage_widths = {
+            width for (_, width), c in _STORAGE_CAPABILITIES.items() if c in self.capabilities
+        }
+        for type in self._stored:
+            if bit_width(type) not in storage_widths:
+                self._scalar(type, computed=True)
+        return self.capabilities
 
     def visit(self, op: Operation) -> None:
         match op:
@@ -203,15 +220,18 @@ class _Collector:
                 self._scalar(scalar, computed)
 
     def _scalar(self, type: Attribute, computed: bool) -> None:
+        if not computed and not is_boolean(type) and bit_width(type) in (8, 16):
+            self._stored.add(type)
+            return
         match type:
             case IntegerType():
                 capability = {
-                    8: Capability.Int8 if computed else None,
-                    16: Capability.Int16 if computed else None,
+                    8: Capability.Int8,
+                    16: Capability.Int16,
                     64: Capability.Int64,
                 }.get(type.width.data)
             case Float16Type():
-                capability = Capability.Float16 if computed else None
+                capability = Capability.Float16
             case Float64Type():
                 capability = Capability.Float64
             case _:

@@ -109,11 +109,12 @@ class ModuleOp(SpirvOp):
         name: str | None,
         ops: Sequence[Operation] = (),
         vce: VersionCapabilitiesExtensionsAttr | None = None,
+        memory_model: MemoryModel = MemoryModel.GLSL450,
     ) -> None:
         super().__init__(
             properties={
                 "addressing_model": AddressingModelAttr(AddressingModel.Logical),
-                "memory_model": MemoryModelAttr(MemoryModel.GLSL450),
+                "memory_model": MemoryModelAttr(memory_model),
                 "vce_triple": vce,
                 "sym_name": None if name is None else StringAttr(name),
             },
