@@ -1,0 +1,271 @@
+"""State and helpers of `convert-to-spirv`: one function's values, constants, built-ins, types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    UnitAttr,
+    VectorType,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.dialects import spirv
+from ingot.passes.lowering.emitter import NO_CONTRACTION
+
+Handler = Callable[["FunctionConversion", Operation], "SSAValue | Sequence[SSAValue] | None"]
+"""Converts an op: emits what it becomes and returns the value of each result."""
+
+
+@dataclass
+class ModuleGlobals:
+    """The global variables of one `spirv.module`, built when first used."""
+
+    names: set[str]
+    variables: list[spirv.GlobalVariableOp] = field(default_factory=list[spirv.GlobalVariableOp])
+    _built_ins: dict[spirv.BuiltIn, spirv.GlobalVariableOp] = field(
+        default_factory=dict[spirv.BuiltIn, spirv.GlobalVariableOp]
+    )
+
+    def add(
+        self,
+        name: str,
+        type_: spirv.PointerType,
+        *,
+        bind: tuple[int, int] | None = None,
+        built_in: spirv.BuiltIn | None = None,
+    ) -> spirv.GlobalVariableOp:
+        """A variable under `name`, or under the name and a number where it is taken."""
+        unique, count = name, 1
+        while unique in self.names:
+            unique, count = f"{name}_{count}", count + 1
+        self.names.add(unique)
+        variable = spirv.GlobalVariableOp(unique, type_, bind=bind, built_in=built_in)
+        self.variables.append(variable)
+        return variable
+
+    def built_in(self, built_in: spirv.BuiltIn, type_: Attribute) -> spirv.GlobalVariableOp:
+        """The input variable of a built-in."""
+        if built_in not in self._built_ins:
+            pointer = spirv.PointerType(type_, spirv.StorageClass.Input)
+            name = built_in.name[0].lower() + built_in.name[1:]
+            self._built_ins[built_in] = self.add(name, pointer, built_in=built_in)
+        return self._built_ins[built_in]
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the input variables: the interface of the entry point."""
+        return [variable.sym_name.data for variable in self._built_ins.values()]
+
+
+@dataclass
+class Buffer:
+    """A memref as SPIR-V sees it: a pointer to an array of scalars or of vectors."""
+
+    pointer: SSAValue
+    element: Attribute
+    width: int
+    """Elements of the memref in one element of the array."""
+    shape: tuple[int, ...]
+    in_struct: bool
+    """Whether the array is the only member of a struct (a bound buffer)."""
+
+
+@dataclass
+class FunctionConversion:
+    """Converts the body of one function."""
+
+    index: IntegerType
+    variables: ModuleGlobals
+    handlers: dict[str, Handler]
+    live: set[Operation]
+    workgroup_size: tuple[int, int, int]
+    entry: Block
+    block: Block = field(init=False)
+    """Where ops are emitted."""
+    location: LocationAttr | None = None
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    buffers: dict[SSAValue, Buffer] = field(default_factory=dict[SSAValue, Buffer])
+    callees: dict[str, spirv.FuncOp] = field(default_factory=dict[str, spirv.FuncOp])
+    call: Callable[[str], spirv.FuncOp] | None = None
+    """The converted function of a name."""
+    _prologue: list[Operation] = field(default_factory=list[Operation])
+    _cached: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
+    _scopes: list[dict[object, SSAValue]] = field(
+        default_factory=lambda: [dict[object, SSAValue]()]
+    )
+
+    def __post_init__(self) -> None:
+        self.block = self.entry
+
+    # ops
+
+    def emit(self, op: Operation) -> SSAValue:
+        """Add an op to the current block and return its first result."""
+        self.add(op)
+        return op.results[0]
+
+    def add(self, op: Operation) -> None:
+        """Add an op to the current block."""
+        if self.location is not None:
+            op.location = self.location
+        self.block.add_op(op)
+
+    def pure(self, op_type: type[Operation], *operands: SSAValue) -> SSAValue:
+        """The result of a pure op, computed once where it is in scope."""
+        return self.pure_keyed((op_type, operands), lambda: op_type(*operands))
+
+    def pure_keyed(self, key: object, make: Callable[[], Operation]) -> SSAValue:
+        """The result of a pure op that `key` stands for, computed once where it is in scope."""
+        for scope in reversed(self._scopes):
+            if key in scope:
+                return scope[key]
+        result = self.emit(make())
+        self._scopes[-1][key] = result
+        return result
+
+    @contextmanager
+    def within(self, block: Block) -> Generator[None]:
+        """Emit into another block, in a scope of its own."""
+        outer, self.block = self.block, block
+        self._scopes.append({})
+        yield
+        self._scopes.pop()
+        self.block = outer
+
+    def convert_ops(self, source: Block) -> None:
+        """Convert the live ops of a block but its terminator into the current block."""
+        last = source.last_op
+        for op in source.ops:
+            if op is not last and op in self.live:
+                self._convert(op)
+
+    def _convert(self, op: Operation) -> None:
+        handler = self.handlers.get(op.name)
+        if handler is None:
+            raise refuse(op, f"`{op.name}` cannot be converted to SPIR-V")
+        outer, self.location = self.location, op.location
+        results = handler(self, op)
+        self.location = outer
+        if results is None:
+            return
+        results = (results,) if isinstance(results, SSAValue) else results
+        for old, new in zip(op.results, results, strict=False):
+            self.values[old] = new
+            if new.name_hint is None and old.name_hint is not None:
+                new.name_hint = old.name_hint
+
+    def finish(self) -> None:
+        """Put constants, addresses and built-ins in front of the function's ops."""
+        first = self.entry.first_op
+        if self._prologue and first is not None:
+            self.entry.insert_ops_before(self._prologue, first)
+
+    # values
+
+    def value(self, source: SSAValue) -> SSAValue:
+        """What a value was converted to."""
+        return self.values[source]
+
+    def operands(self, op: Operation) -> list[SSAValue]:
+        """What the operands of an op were converted to."""
+        return [self.values[operand] for operand in op.operands]
+
+    def once(self, key: object, make: Callable[[], Operation]) -> SSAValue:
+        """A value of the prologue, made when first asked for."""
+        if key not in self._cached:
+            op = make()
+            self._prologue.append(op)
+            self._cached[key] = op.results[0]
+        return self._cached[key]
+
+    def constant(self, number: float, type_: Attribute) -> SSAValue:
+        """A scalar constant of a SPIR-V type."""
+        if isinstance(type_, AnyFloat):
+            return self.constant_attribute(FloatAttr(number, type_))
+        assert isinstance(type_, IntegerType)
+        integer = cast(IntegerType, type_)
+        return self.constant_attribute(IntegerAttr(int(number), integer, truncate_bits=True))
+
+    def constant_attribute(
+        self, attr: IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
+    ) -> SSAValue:
+        """A constant given by its attribute, whose type is a SPIR-V type."""
+        type_ = attr.get_type()
+        # -0.0 and 0.0 are equal as numbers, and so are attributes that hold them
+        return self.once((str(attr), type_), lambda: spirv.ConstantOp(attr, type_))
+
+    def index_constant(self, number: int) -> SSAValue:
+        """A constant index."""
+        return self.constant(number, self.index)
+
+    def address(self, variable: spirv.GlobalVariableOp) -> SSAValue:
+        """The pointer to a global variable."""
+        return self.once(("address", variable), lambda: spirv.AddressOfOp(variable))
+
+    def built_in(self, built_in: spirv.BuiltIn, dimension: int | None = None) -> SSAValue:
+        """A built-in as an index: one component of a vector of three, or a scalar."""
+        type_ = i32 if dimension is None else VectorType(i32, [3])
+        variable = self.variables.built_in(built_in, type_)
+        address = self.address(variable)
+        result = self.once(("load", variable), lambda: spirv.LoadOp(address))
+        if dimension is not None:
+            vector = result
+            result = self.once(
+                (built_in, dimension), lambda: spirv.CompositeExtractOp(vector, [dimension])
+            )
+        if self.index != i32:
+            narrow = result
+            result = self.once(
+                ("index", built_in, dimension), lambda: spirv.UConvertOp(narrow, self.index)
+            )
+        return result
+
+    # types
+
+    def type(self, source: Attribute, op: Operation) -> Attribute:
+        """The SPIR-V type of a value's type; refuses what SPIR-V has not, at `op`."""
+        if isinstance(source, VectorType):
+            vector = cast("VectorType[Attribute]", source)
+            shape = vector.get_shape()
+            element = self.type(vector.element_type, op)
+            if len(shape) == 1 and 1 <= shape[0] <= 4:
+                return element if shape[0] == 1 else VectorType(element, shape)
+        elif isinstance(source, IndexType):
+            return self.index
+        elif isinstance(source, Float16Type | Float32Type) or source in _INTEGERS:
+            return source
+        raise refuse(op, f"`{op.name}` on {source}, a type that kernels cannot compute with")
+
+    def result_type(self, op: Operation) -> Attribute:
+        """The SPIR-V type of an op's first result."""
+        return self.type(op.results[0].type, op)
+
+
+_INTEGERS = frozenset(IntegerType(width) for width in (1, 8, 16, 32, 64))
+
+
+def keep_contraction(source: Operation, target: Operation) -> Operation:
+    """Carry the mark that forbids contraction over to SPIR-V's decoration."""
+    if NO_CONTRACTION in source.attributes:
+        target.attributes["no_contraction"] = UnitAttr()
+    return target
+
+
+def width_of(type_: Attribute) -> int:
+    """Components of a vector type; 1 for a scalar."""
+    return type_.get_shape()[0] if isinstance(type_, VectorType) else 1

@@ -1,0 +1,389 @@
+"""What each arith, math, vector and gpu op becomes in SPIR-V: one table, by op name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects import arith as xdsl_arith
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    VectorType,
+    i1,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.index_range import constant_int, is_non_negative
+from ingot.compiler.dialects import gpu, spirv
+from ingot.passes.lowering.conversion import (
+    FunctionConversion,
+    Handler,
+    keep_contraction,
+    width_of,
+)
+from ingot.passes.lowering.emitter import element_type, with_element
+
+SpirvOp = type[Operation]
+
+
+def _make(op_type: SpirvOp, operands: Sequence[SSAValue]) -> Operation:
+    return op_type(*operands)
+
+
+def _direct(op_type: SpirvOp) -> Handler:
+    """The op of the same operands."""
+
+    def convert(c: FunctionConversion, op: Operation) -> SSAValue:
+        return c.emit(keep_contraction(op, _make(op_type, c.operands(op))))
+
+    return convert
+
+
+def _index_aware(op_type: SpirvOp, unsigned: SpirvOp | None = None) -> Handler:
+    """An integer op: shared on indices, and without signs where no index is negative."""
+
+    def convert(c: FunctionConversion, op: Operation) -> SSAValue:
+        if not isinstance(op.results[0].type, IndexType):
+            return c.emit(_make(op_type, c.operands(op)))
+        chosen = op_type
+        if unsigned is not None and all(is_non_negative(operand) for operand in op.operands):
+            chosen = unsigned
+        return c.pure(chosen, *c.operands(op))
+
+    return convert
+
+
+def _logical(bits: SpirvOp, boolean: SpirvOp) -> Handler:
+    """A bitwise op, or the one on Booleans."""
+
+    def convert(c: FunctionConversion, op: Operation) -> SSAValue:
+        is_boolean = element_type(op.results[0].type) == i1
+        return c.emit(_make(boolean if is_boolean else bits, c.operands(op)))
+
+    return convert
+
+
+def _xor(c: FunctionConversion, op: Operation) -> SSAValue:
+    is_boolean = element_type(op.results[0].type) == i1
+    known = constant_int(op.operands[1])
+    if is_boolean and known is not None and known != 0:
+        return c.emit(spirv.LogicalNotOp(c.value(op.operands[0])))
+    if not is_boolean and known == -1:
+        return c.emit(spirv.NotOp(c.value(op.operands[0])))
+    chosen = spirv.LogicalNotEqualOp if is_boolean else spirv.BitwiseXorOp
+    return c.emit(chosen(*c.operands(op)))
+
+
+def _cast(op_type: Callable[[SSAValue, Attribute], Operation]) -> Handler:
+    """A conversion to the result's type; nothing where that is the operand's."""
+
+    def convert(c: FunctionConversion, op: Operation) -> SSAValue:
+        value, target = c.value(op.operands[0]), c.result_type(op)
+        return value if value.type == target else c.emit(op_type(value, target))
+
+    return convert
+
+
+_ON_INTEGERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_CMPI: dict[str, SpirvOp] = {
+    "eq": spirv.IEqualOp,
+    "ne": spirv.INotEqualOp,
+    "slt": spirv.SLessThanOp,
+    "sle": spirv.SLessThanEqualOp,
+    "sgt": spirv.SGreaterThanOp,
+    "sge": spirv.SGreaterThanEqualOp,
+    "ult": spirv.ULessThanOp,
+    "ule": spirv.ULessThanEqualOp,
+    "ugt": spirv.UGreaterThanOp,
+    "uge": spirv.UGreaterThanEqualOp,
+}
+_CMPF: dict[str, SpirvOp] = {
+    "oeq": spirv.FOrdEqualOp,
+    "ogt": spirv.FOrdGreaterThanOp,
+    "oge": spirv.FOrdGreaterThanEqualOp,
+    "olt": spirv.FOrdLessThanOp,
+    "ole": spirv.FOrdLessThanEqualOp,
+    "one": spirv.FOrdNotEqualOp,
+    "ueq": spirv.FUnordEqualOp,
+    "ugt": spirv.FUnordGreaterThanOp,
+    "uge": spirv.FUnordGreaterThanEqualOp,
+    "ult": spirv.FUnordLessThanOp,
+    "ule": spirv.FUnordLessThanEqualOp,
+    "une": spirv.FUnordNotEqualOp,
+}
+
+
+def _cmpi(c: FunctionConversion, op: Operation) -> SSAValue:
+    assert isinstance(op, xdsl_arith.CmpiOp)
+    predicate = _ON_INTEGERS[op.predicate.value.data]
+    operands = c.operands(op)
+    if element_type(op.lhs.type) == i1:
+        booleans = {"eq": spirv.LogicalEqualOp, "ne": spirv.LogicalNotEqualOp}
+        if predicate not in booleans:
+            raise refuse(op, f"`arith.cmpi {predicate}` on i1 that `expand-math` left")
+        return c.emit(_make(booleans[predicate], operands))
+    if isinstance(op.lhs.type, IndexType):
+        if predicate[0] == "s" and is_non_negative(op.lhs) and is_non_negative(op.rhs):
+            predicate = "u" + predicate[1:]
+        return c.pure(_CMPI[predicate], *operands)
+    return c.emit(_make(_CMPI[predicate], operands))
+
+
+def _cmpf(c: FunctionConversion, op: Operation) -> SSAValue:
+    assert isinstance(op, xdsl_arith.CmpfOp)
+    predicate = xdsl_arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+    a, b = c.operands(op)
+    if (chosen := _CMPF.get(predicate)) is not None:
+        return c.emit(_make(chosen, (a, b)))
+    if predicate in ("true", "false"):
+        return _splat(c, c.constant(predicate == "true", i1), c.result_type(op))
+    unordered = c.emit(spirv.IsNanOp(a))
+    if a is not b and not _is_number(op.rhs):
+        unordered = c.emit(spirv.LogicalOrOp(unordered, c.emit(spirv.IsNanOp(b))))
+    return unordered if predicate == "uno" else c.emit(spirv.LogicalNotOp(unordered))
+
+
+def _is_number(value: SSAValue) -> bool:
+    """Whether a value is a constant other than NaN."""
+    op = value.owner
+    if isinstance(op, xdsl_arith.ConstantOp) and isinstance(op.value, FloatAttr):
+        return op.value.value.data == op.value.value.data
+    return False
+
+
+def _select(c: FunctionConversion, op: Operation) -> SSAValue:
+    condition, true, false = c.operands(op)
+    condition = _splat(c, condition, with_element(true.type, i1))
+    return c.emit(spirv.SelectOp(condition, true, false))
+
+
+def _constant(c: FunctionConversion, op: Operation) -> SSAValue:
+    assert isinstance(op, xdsl_arith.ConstantOp)
+    type_ = c.result_type(op)
+    match op.value:
+        case IntegerAttr(value=value):
+            return c.constant(value.data, type_)
+        case FloatAttr() as number:
+            return c.constant_attribute(number)
+        case DenseIntOrFPElementsAttr() as dense:
+            numbers = cast("tuple[float, ...]", dense.get_values())
+            if width_of(type_) == 1:
+                return c.constant(numbers[0], type_)
+            if element_type(op.result.type) != element_type(type_):
+                vector = cast("VectorType[Attribute]", type_)
+                return c.constant_attribute(
+                    DenseIntOrFPElementsAttr.from_list(vector, numbers)  # pyright: ignore
+                )
+            return c.constant_attribute(dense)
+        case _:
+            raise refuse(op, "a constant kept outside of the program text inside a kernel")
+
+
+def _splat(c: FunctionConversion, scalar: SSAValue, type_: Attribute) -> SSAValue:
+    """`scalar` in each component of a vector type."""
+    count = width_of(type_)
+    if scalar.type == type_ or count == 1:
+        return scalar
+    owner = scalar.owner
+    if isinstance(owner, spirv.ConstantOp):
+        number = cast("IntegerAttr | FloatAttr", owner.value).value.data
+        vector = cast("VectorType[Attribute]", type_)
+        return c.constant_attribute(
+            DenseIntOrFPElementsAttr.from_list(vector, [number])  # pyright: ignore
+        )
+    return c.emit(spirv.CompositeConstructOp([scalar] * count, type_))
+
+
+def _broadcast(c: FunctionConversion, op: Operation) -> SSAValue:
+    return _splat(c, c.value(op.operands[0]), c.result_type(op))
+
+
+def _from_elements(c: FunctionConversion, op: Operation) -> SSAValue:
+    elements, type_ = c.operands(op), c.result_type(op)
+    if width_of(type_) == 1:
+        return elements[0]
+    return c.emit(spirv.CompositeConstructOp(elements, type_))
+
+
+def _position(op: Operation) -> int | None:
+    """The constant position of an extraction or insertion; None for one known at run time."""
+    static = cast("Sequence[int]", op.properties["static_position"].get_values())  # pyright: ignore
+    if len(static) != 1:
+        raise refuse(op, f"`{op.name}` of a vector of more than one dimension")
+    return static[0] if static[0] >= 0 else None
+
+
+def _extract(c: FunctionConversion, op: Operation) -> SSAValue:
+    vector, position = c.value(op.operands[0]), _position(op)
+    if width_of(vector.type) == 1:
+        return vector
+    if position is None:
+        return c.emit(spirv.VectorExtractDynamicOp(vector, c.value(op.operands[1])))
+    return c.emit(spirv.CompositeExtractOp(vector, [position]))
+
+
+def _insert(c: FunctionConversion, op: Operation) -> SSAValue:
+    scalar, vector, position = c.value(op.operands[0]), c.value(op.operands[1]), _position(op)
+    if width_of(vector.type) == 1:
+        return scalar
+    if position is None:
+        return c.emit(spirv.VectorInsertDynamicOp(scalar, vector, c.value(op.operands[2])))
+    return c.emit(spirv.CompositeInsertOp(scalar, vector, [position]))
+
+
+def _shuffle_vector(c: FunctionConversion, op: Operation) -> SSAValue:
+    mask = cast("Sequence[int]", op.properties["mask"].get_values())  # pyright: ignore
+    a, b = c.operands(op)
+    c.result_type(op)
+    if width_of(a.type) == 1 or width_of(b.type) == 1 or len(mask) == 1:
+        raise refuse(op, "`vector.shuffle` from or to a vector of one element")
+    return c.emit(spirv.VectorShuffleOp(a, b, mask))
+
+
+def _count_leading_zeros(c: FunctionConversion, op: Operation) -> SSAValue:
+    # the most significant bit of zero is -1
+    highest = c.emit(spirv.GLFindUMsbOp(c.value(op.operands[0])))
+    return c.emit(spirv.ISubOp(_splat(c, c.constant(31, i32), highest.type), highest))
+
+
+def _thread_built_in(built_in: spirv.BuiltIn) -> Handler:
+    def convert(c: FunctionConversion, op: Operation) -> SSAValue:
+        return c.built_in(built_in, _dimension(op))
+
+    return convert
+
+
+def _lane_built_in(built_in: spirv.BuiltIn) -> Handler:
+    return lambda c, op: c.built_in(built_in)
+
+
+def _dimension(op: Operation) -> int:
+    dimension = op.properties["dimension"]
+    assert isinstance(dimension, gpu.DimensionAttr)
+    return "xyz".index(str(dimension.data))
+
+
+def _block_dim(c: FunctionConversion, op: Operation) -> SSAValue:
+    return c.index_constant(c.workgroup_size[_dimension(op)])
+
+
+def _barrier(c: FunctionConversion, op: Operation) -> None:
+    semantics = spirv.MemorySemantics
+    c.add(
+        spirv.ControlBarrierOp(
+            spirv.Scope.Workgroup,
+            spirv.Scope.Workgroup,
+            semantics.AcquireRelease | semantics.WorkgroupMemory | semantics.UniformMemory,
+        )
+    )
+
+
+_SHUFFLES: dict[gpu.ShuffleMode, Callable[[spirv.Scope, SSAValue, SSAValue], Operation]] = {
+    gpu.ShuffleMode.XOR: spirv.GroupNonUniformShuffleXorOp,
+    gpu.ShuffleMode.IDX: spirv.GroupNonUniformShuffleOp,
+    gpu.ShuffleMode.UP: spirv.GroupNonUniformShuffleUpOp,
+    gpu.ShuffleMode.DOWN: spirv.GroupNonUniformShuffleDownOp,
+}
+
+
+def _shuffle(c: FunctionConversion, op: Operation) -> SSAValue:
+    assert isinstance(op, gpu.ShuffleOp)
+    if any(use.operation in c.live for use in op.valid.uses):
+        raise refuse(op, "`gpu.shuffle` whose second result is used")
+    build = _SHUFFLES[op.mode.data]
+    return c.emit(build(spirv.Scope.Subgroup, c.value(op.value), c.value(op.offset)))
+
+
+def _call(c: FunctionConversion, op: Operation) -> SSAValue:
+    assert c.call is not None
+    callee = op.properties["callee"]
+    return c.emit(spirv.FunctionCallOp(c.call(callee.string_value()), c.operands(op)))  # pyright: ignore
+
+
+HANDLERS: dict[str, Handler] = {
+    "arith.constant": _constant,
+    "arith.addf": _direct(spirv.FAddOp),
+    "arith.subf": _direct(spirv.FSubOp),
+    "arith.mulf": _direct(spirv.FMulOp),
+    "arith.divf": _direct(spirv.FDivOp),
+    "arith.negf": _direct(spirv.FNegateOp),
+    "arith.addi": _index_aware(spirv.IAddOp),
+    "arith.subi": _index_aware(spirv.ISubOp),
+    "arith.muli": _index_aware(spirv.IMulOp),
+    "arith.divsi": _index_aware(spirv.SDivOp, spirv.UDivOp),
+    "arith.divui": _index_aware(spirv.UDivOp),
+    "arith.remui": _index_aware(spirv.UModOp),
+    "arith.minsi": _index_aware(spirv.GLSMinOp, spirv.GLUMinOp),
+    "arith.maxsi": _index_aware(spirv.GLSMaxOp, spirv.GLUMaxOp),
+    "arith.minui": _index_aware(spirv.GLUMinOp),
+    "arith.maxui": _index_aware(spirv.GLUMaxOp),
+    "arith.shli": _index_aware(spirv.ShiftLeftLogicalOp),
+    "arith.shrui": _index_aware(spirv.ShiftRightLogicalOp),
+    "arith.shrsi": _index_aware(spirv.ShiftRightArithmeticOp, spirv.ShiftRightLogicalOp),
+    "arith.andi": _logical(spirv.BitwiseAndOp, spirv.LogicalAndOp),
+    "arith.ori": _logical(spirv.BitwiseOrOp, spirv.LogicalOrOp),
+    "arith.xori": _xor,
+    "arith.cmpi": _cmpi,
+    "arith.cmpf": _cmpf,
+    "arith.select": _select,
+    "arith.bitcast": _cast(spirv.BitcastOp),
+    "arith.extf": _cast(spirv.FConvertOp),
+    "arith.truncf": _cast(spirv.FConvertOp),
+    "arith.extsi": _cast(spirv.SConvertOp),
+    "arith.extui": _cast(spirv.UConvertOp),
+    "arith.trunci": _cast(spirv.UConvertOp),
+    "arith.index_cast": _cast(spirv.SConvertOp),
+    "arith.index_castui": _cast(spirv.UConvertOp),
+    "arith.sitofp": _cast(spirv.ConvertSToFOp),
+    "arith.uitofp": _cast(spirv.ConvertUToFOp),
+    "arith.fptosi": _cast(spirv.ConvertFToSOp),
+    "arith.fptoui": _cast(spirv.ConvertFToUOp),
+    "math.absf": _direct(spirv.GLFAbsOp),
+    "math.sqrt": _direct(spirv.GLSqrtOp),
+    "math.rsqrt": _direct(spirv.GLInverseSqrtOp),
+    "math.floor": _direct(spirv.GLFloorOp),
+    "math.ceil": _direct(spirv.GLCeilOp),
+    "math.trunc": _direct(spirv.GLTruncOp),
+    "math.roundeven": _direct(spirv.GLRoundEvenOp),
+    "math.fma": _direct(spirv.GLFmaOp),
+    "math.exp": _direct(spirv.GLExpOp),
+    "math.exp2": _direct(spirv.GLExp2Op),
+    "math.log": _direct(spirv.GLLogOp),
+    "math.log2": _direct(spirv.GLLog2Op),
+    "math.sin": _direct(spirv.GLSinOp),
+    "math.cos": _direct(spirv.GLCosOp),
+    "math.tan": _direct(spirv.GLTanOp),
+    "math.asin": _direct(spirv.GLAsinOp),
+    "math.acos": _direct(spirv.GLAcosOp),
+    "math.atan": _direct(spirv.GLAtanOp),
+    "math.sinh": _direct(spirv.GLSinhOp),
+    "math.cosh": _direct(spirv.GLCoshOp),
+    "math.ctpop": _direct(spirv.BitCountOp),
+    "math.ctlz": _count_leading_zeros,
+    "vector.broadcast": _broadcast,
+    "vector.splat": _broadcast,
+    "vector.from_elements": _from_elements,
+    "vector.extract": _extract,
+    "vector.insert": _insert,
+    "vector.shuffle": _shuffle_vector,
+    "vector.bitcast": _cast(spirv.BitcastOp),
+    "vector.fma": _direct(spirv.GLFmaOp),
+    "gpu.thread_id": _thread_built_in(spirv.BuiltIn.LocalInvocationId),
+    "gpu.block_id": _thread_built_in(spirv.BuiltIn.WorkgroupId),
+    "gpu.grid_dim": _thread_built_in(spirv.BuiltIn.NumWorkgroups),
+    "gpu.global_id": _thread_built_in(spirv.BuiltIn.GlobalInvocationId),
+    "gpu.block_dim": _block_dim,
+    "gpu.lane_id": _lane_built_in(spirv.BuiltIn.SubgroupLocalInvocationId),
+    "gpu.subgroup_id": _lane_built_in(spirv.BuiltIn.SubgroupId),
+    "gpu.num_subgroups": _lane_built_in(spirv.BuiltIn.NumSubgroups),
+    "gpu.subgroup_size": _lane_built_in(spirv.BuiltIn.SubgroupSize),
+    "gpu.barrier": _barrier,
+    "gpu.shuffle": _shuffle,
+    "func.call": _call,
+}
+"""Handlers by op name; an op that is missing here has no one meaning in SPIR-V everywhere."""
