@@ -57,6 +57,7 @@ def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
     most = min(_MOST_OPERANDS, profile.max_buffers)
     return [
         f"dispatch-form{_options(max_operands=most)}",
+        "dispatch-collapse-dims",
         "dispatch-outline",
         "dispatch-merge-kernels",
         "dispatch-plan-memory",
@@ -90,7 +91,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         f"expand-narrow-types{_options(target=profile.name)}",
         "canonicalize",
         "cse",
-        f"convert-to-spirv{_options(target=profile.name, math=options.math)}",
+        "convert-to-spirv",
     ]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 PASSES: tuple[str, ...] = (
     "dispatch-form",
+    "dispatch-collapse-dims",
     "dispatch-outline",
     "dispatch-merge-kernels",
     "dispatch-plan-memory",
 )
-"""Names of the passes of this level; the pass `a-b` is the one class of the module `a_b`."""
+"""Names of the passes of this level, in the order in which a program meets them."""

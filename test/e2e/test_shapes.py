@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import kernels
-from support.harness import DEVICES, assert_close, device
+from support.harness import DEVICES, assert_close, bundle_for, device, rt
 
 from ingot.compiler.driver.verify_values import reference_results
 from ingot.targets.bundle.writer import write_bundle
