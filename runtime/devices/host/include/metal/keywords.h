@@ -14,6 +14,8 @@
 #define thread
 #define kernel
 #endif
+// Function constants are left undefined, so that their defaults hold.
+#define is_function_constant_defined(name) false
 // Barriers are opaque calls, and atomics say what they are.
 #define volatile
 #define coherent(scope)

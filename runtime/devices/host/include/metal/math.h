@@ -7,15 +7,17 @@
 namespace metal {
 
 // ---- component-wise forms: any mix of vec, packed_vec and scalars with at least one vector -----
-#define INGOT_LIFT1_TO(F, R)                                                     \
-  template <class A, class V = ingot_vector<A>> constexpr R F(A a_) {            \
-    using W = R;                                                                 \
+#define INGOT_LIFT1_AS(F, V_OF_A, ...)                                           \
+  template <class A, class V = V_OF_A> constexpr __VA_ARGS__ F(A a_) {           \
+    using W = __VA_ARGS__;                                                       \
     V a = a_;                                                                    \
     if constexpr (V::n == 2) return W(F(a.x), F(a.y));                           \
     else if constexpr (V::n == 3) return W(F(a.x), F(a.y), F(a.z));              \
     else return W(F(a.x), F(a.y), F(a.z), F(a.w));                               \
   }
-#define INGOT_LIFT1(F) INGOT_LIFT1_TO(F, V)
+#define INGOT_LIFT1_TO(F, ...) INGOT_LIFT1_AS(F, ingot_vector<A>, __VA_ARGS__)
+#define INGOT_LIFT1(F) INGOT_LIFT1_AS(F, ingot_vector<A>, V)
+#define INGOT_FLOAT_LIFT1(F) INGOT_LIFT1_AS(F, ingot_float_vector<A>, V)
 #define INGOT_LIFT2(F)                                                           \
   template <class A, class B, class V = ingot_vector<A, B>> constexpr V F(A a_, B b_) { \
     V a = a_, b = b_;                                                            \
@@ -44,7 +46,7 @@ namespace metal {
   INGOT_UNARY_AS(F, float, EXPR)          \
   INGOT_UNARY_AS(F, half, EXPR)           \
   INGOT_UNARY_AS(F, bfloat, EXPR)         \
-  INGOT_LIFT1(F)
+  INGOT_FLOAT_LIFT1(F)
 #define INGOT_BINARY_AS(F, T, EXPR)       \
   constexpr T F(T x_, T y_) {             \
     const float x = float(x_), y = float(y_); \
@@ -176,7 +178,7 @@ template <class T, uint N> constexpr vec<T, N> ldexp(vec<T, N> x, vec<int, N> k)
 }
 constexpr int ilogb(float x) { return __builtin_ilogbf(x); }
 constexpr int ilogb(half x) { return __builtin_ilogbf(float(x)); }
-INGOT_LIFT1_TO(ilogb, ingot_rebind<V INGOT_COMMA int>)
+INGOT_LIFT1_TO(ilogb, ingot_rebind<V, int>)
 
 inline float modf(float x, INGOT_THREAD float& whole) {
   whole = __builtin_truncf(x);

@@ -9,8 +9,9 @@ template <class T, int C, int R> struct matrix {
   matrix() = default;
   explicit constexpr matrix(T s) : columns{} {
     for (int i = 0; i < C; i++) {
-      columns[i] = V(T(0));
-      if (i < R) columns[i][i] = s;
+      V column(T(0));
+      if (i < R) column[i] = s;
+      columns[i] = column;
     }
   }
   template <class... A, class = enable_if_t<sizeof...(A) == C && (__is_convertible(A, V) && ...) &&
@@ -21,7 +22,9 @@ template <class T, int C, int R> struct matrix {
   constexpr matrix(A... a) : columns{} {
     const T values[C * R] = {T(a)...};
     for (int i = 0; i < C; i++) {
-      for (int j = 0; j < R; j++) columns[i][j] = values[i * R + j];
+      V column(T(0));
+      for (int j = 0; j < R; j++) column[j] = values[i * R + j];
+      columns[i] = column;
     }
   }
   template <class U, class = ingot_differ<T, U>>

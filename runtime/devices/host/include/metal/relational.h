@@ -6,7 +6,7 @@ namespace metal {
   constexpr bool F(float x) { return EXPR; }                      \
   constexpr bool F(half x_) { const float x = float(x_); return EXPR; } \
   constexpr bool F(bfloat x_) { const float x = float(x_); return EXPR; } \
-  INGOT_LIFT1_TO(F, ingot_rebind<V INGOT_COMMA bool>)
+  INGOT_LIFT1_TO(F, ingot_rebind<V, bool>)
 INGOT_CLASSIFY(isfinite, __builtin_isfinite(x))
 INGOT_CLASSIFY(isinf, __builtin_isinf(x))
 INGOT_CLASSIFY(isnan, __builtin_isnan(x))
@@ -17,7 +17,7 @@ constexpr bool isnormal(half x) {
   return __builtin_isfinite(float(x)) && __builtin_fabsf(float(x)) >= 0x1p-14f;
 }
 constexpr bool isnormal(bfloat x) { return __builtin_isnormal(float(x)); }
-INGOT_LIFT1_TO(isnormal, ingot_rebind<V INGOT_COMMA bool>)
+INGOT_LIFT1_TO(isnormal, ingot_rebind<V, bool>)
 
 constexpr bool isordered(float a, float b) { return a == a && b == b; }
 constexpr bool isunordered(float a, float b) { return !isordered(a, b); }

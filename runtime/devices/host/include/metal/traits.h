@@ -155,6 +155,9 @@ template <class T> struct ingot_not_void { using type = T; };
 template <> struct ingot_not_void<void> {};
 template <class... A>
 using ingot_vector = typename ingot_not_void<typename ingot_first_vector<A...>::type>::type;
+template <class V>
+using ingot_if_floating = enable_if_t<is_floating_point_v<typename V::element_type>, V>;
+template <class... A> using ingot_float_vector = ingot_if_floating<ingot_vector<A...>>;
 template <class V, class T> struct ingot_rebind_impl;
 template <class E, uint N, class T> struct ingot_rebind_impl<vec<E, N>, T> {
   using type = vec<T, N>;
