@@ -22,7 +22,7 @@ from ingot.runtime.dtypes import (
     spell,
     unpack_int4,
 )
-from ingot.runtime.errors import ArgumentError, NoVariantError
+from ingot.runtime.errors import ArgumentError, DeviceError, NoVariantError
 from ingot.runtime.hal import Buffer, BufferRange, CommandBuffer, Device, Executable, Memory, Timing
 from ingot.runtime.select import select_variant
 from ingot.targets.bundle.model import (
@@ -65,6 +65,7 @@ class Program:
         self._constants: Final[dict[int, Buffer]] = {}
         self._arena: Buffer | None = None
         self._calls: Final[dict[tuple[str, bool], _Call]] = {}
+        self._last_call: _Call | None = None
         self._lock: Final = Lock()
 
     def call(self, function: str, *arguments: Array) -> Result:
@@ -106,6 +107,10 @@ class Program:
             if call is None:
                 call = self._record(function, body, profiling)
                 self._calls[name, profiling] = call
+            # A call that was interrupted while it waited may still use the shared buffers.
+            if self._last_call is not None:
+                self._last_call.finish()
+            self._last_call = call
             results = call.run(arguments)
             timings = call.commands.timings() if profiling else ()
         match results:
@@ -256,20 +261,36 @@ class _Call:
         self._results: Final = results
         self._done = device.create_semaphore()
         self._count = 0
+        self._is_running = False
 
     def run(self, arguments: Sequence[Array]) -> list[Array]:
         """Copy in, submit once, wait, copy out."""
         for transfer, array in zip(self._arguments, arguments, strict=True):
             transfer.store(array)
         self._count += 1
+        self._is_running = True
         try:
             self._device.queue.submit([self.commands], signal=[(self._done, self._count)])
-            self._done.wait(self._count)
-        except Exception:
-            # A failed semaphore stays failed; the next call starts with a new one.
-            self._done, self._count = self._device.create_semaphore(), 0
+        except DeviceError:
+            self._forget()
             raise
+        self.finish()
         return [transfer.fetch() for transfer in self._results]
+
+    def finish(self) -> None:
+        """Wait for the submission, if one is still running."""
+        if not self._is_running:
+            return
+        try:
+            self._done.wait(self._count)
+        except DeviceError:
+            self._forget()
+            raise
+        self._is_running = False
+
+    def _forget(self) -> None:
+        """A failed semaphore stays failed; the next call starts with a new one."""
+        self._done, self._count, self._is_running = self._device.create_semaphore(), 0, False
 
 
 def _copy_staged(commands: CommandBuffer, pairs: Sequence[tuple[Buffer, Buffer]]) -> None:

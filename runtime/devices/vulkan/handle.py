@@ -5,12 +5,18 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from itertools import count
-from threading import Lock
+from threading import RLock
 from typing import Any, Final
+
+from ingot.runtime.errors import HalUsageError
 
 
 class DeviceHandle:
-    """Owns a `VkDevice`; whatever is made on it is adopted, and destroyed at the latest with it."""
+    """Owns a `VkDevice`; what is made on it is adopted, and the device is destroyed after the last.
+
+    Closing does not pull memory away from under a view or an array that is still in use: it waits
+    for the device and refuses new work; each object goes when nobody has it any more.
+    """
 
     def __init__(self, vk: Any, device: Any) -> None:
         self.vk: Final = vk
@@ -18,29 +24,34 @@ class DeviceHandle:
         self.is_open = True
         self._children: dict[int, Callable[[], None]] = {}
         self._tokens = count()
-        self._lock: Final = Lock()
+        self._lock: Final = RLock()
 
     def adopt(self, owner: object, destroy: Callable[[], None]) -> weakref.finalize[..., Any]:
-        """Call `destroy` once: when the result is called, when `owner` dies, or at `close`."""
+        """Call `destroy` once: when the result is called or when `owner` dies."""
+        self.require_open()
         token = next(self._tokens)
         with self._lock:
             self._children[token] = destroy
         return weakref.finalize(owner, self._destroy, token)
 
+    def require_open(self) -> None:
+        """Raise `HalUsageError` after `close`."""
+        if not self.is_open:
+            raise HalUsageError("the Vulkan device was closed")
+
     def close(self) -> None:
-        """Wait for the device, then destroy all children, the newest first, and the device."""
+        """Wait for the device and take no more work."""
         with self._lock:
-            if not self.is_open:
-                return
-            self.is_open = False
-            children, self._children = self._children, {}
-        self.vk.lib.vkDeviceWaitIdle(self.device)
-        for token in sorted(children, reverse=True):
-            children[token]()
-        self.vk.lib.vkDestroyDevice(self.device, self.vk.ffi.NULL)
+            if self.is_open:
+                self.is_open = False
+                self.vk.lib.vkDeviceWaitIdle(self.device)
+                self._destroy_if_unused()
 
     def _destroy(self, token: int) -> None:
         with self._lock:
-            destroy = self._children.pop(token, None)
-        if destroy is not None:
-            destroy()
+            self._children.pop(token)()
+            self._destroy_if_unused()
+
+    def _destroy_if_unused(self) -> None:
+        if not self.is_open and not self._children:
+            self.vk.lib.vkDestroyDevice(self.device, self.vk.ffi.NULL)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ingot.runtime.devices.vulkan.native import translated
+from ingot.runtime.devices.vulkan.native import SUCCESS, error_of, translated
 from ingot.runtime.errors import DeviceMemoryError
 from ingot.runtime.hal import Buffer, Memory
 
@@ -24,6 +25,7 @@ _PREFERENCES: Final[dict[tuple[Memory, bool], tuple[int, ...]]] = {
     ),
 }
 """Memory properties to ask for, the best first, for a kind of memory on a unified device or not."""
+_WHOLE_SIZE: Final = 0xFFFFFFFFFFFFFFFF
 _USAGE: Final = 0x1 | 0x2 | 0x20
 """Source and target of copies, and storage buffer."""
 
@@ -38,43 +40,63 @@ def memory_type(properties: Any, allowed: int, memory: Memory, unified: bool) ->
     return None
 
 
+class _Allocation:
+    """A `VkBuffer` and its memory; lives as long as the buffer object or a view of it."""
+
+    def __init__(self, device: VulkanDevice, size: int, memory: Memory) -> None:
+        self._handle = handle = device.handle
+        self._vk = vk = handle.vk
+        memories: list[Any] = []
+        vk_buffer = vk.vkCreateBuffer(
+            handle.device, vk.VkBufferCreateInfo(size=size, usage=_USAGE), None
+        )
+
+        def destroy() -> None:
+            vk.lib.vkDestroyBuffer(handle.device, vk_buffer, vk.ffi.NULL)
+            for allocated in memories:
+                vk.lib.vkFreeMemory(handle.device, allocated, vk.ffi.NULL)
+
+        self.vk_buffer: Final[Any] = vk_buffer
+        self.destroy: Final = handle.adopt(self, destroy)
+        needs = vk.vkGetBufferMemoryRequirements(handle.device, vk_buffer)
+        index = memory_type(
+            device.memory_properties, needs.memoryTypeBits, memory, device.unified_memory
+        )
+        if index is None:
+            raise DeviceMemoryError(f"'{device.name}' has no {memory.value} memory for buffers")
+        info = vk.VkMemoryAllocateInfo(allocationSize=needs.size, memoryTypeIndex=index)
+        self._memory: Any = vk.vkAllocateMemory(handle.device, info, None)
+        memories.append(self._memory)
+        vk.vkBindBufferMemory(handle.device, vk_buffer, self._memory, 0)
+
+    def map(self, size: int) -> memoryview:
+        """Map the memory; the view keeps this object alive."""
+        ffi = self._vk.ffi
+        pointer = ffi.new("void**")
+        result = self._vk.lib.vkMapMemory(
+            self._handle.device, self._memory, 0, _WHOLE_SIZE, 0, pointer
+        )
+        if result != SUCCESS:
+            raise error_of(self._vk, result, "mapping a buffer")
+        owned = ffi.gc(ffi.cast("char*", pointer[0]), partial(_keep, self))
+        return memoryview(ffi.buffer(owned, max(size, 1))).cast("B")[:size]
+
+
+def _keep(allocation: _Allocation, pointer: Any) -> None:
+    """Called when the last view is gone; until then the callback holds the allocation."""
+
+
 class VulkanBuffer(Buffer):
     """A storage buffer; a size of 0 still has a `VkBuffer`, since Vulkan knows no empty ones."""
 
     def __init__(self, device: VulkanDevice, size: int, memory: Memory) -> None:
         super().__init__(device, size, memory)
-        handle, vk = device.handle, device.handle.vk
-        real_size = max(size, 4)
-        with translated(vk, f"allocating a buffer of {size} bytes"):
-            self.vk_buffer: Final = vk.vkCreateBuffer(
-                handle.device, vk.VkBufferCreateInfo(size=real_size, usage=_USAGE), None
-            )
-            memory_handle: list[Any] = []
-            vk_buffer = self.vk_buffer
-
-            def destroy() -> None:
-                vk.lib.vkDestroyBuffer(handle.device, vk_buffer, vk.ffi.NULL)
-                for allocated in memory_handle:
-                    vk.lib.vkFreeMemory(handle.device, allocated, vk.ffi.NULL)
-
-            self._finalizer = handle.adopt(self, destroy)
-            needs = vk.vkGetBufferMemoryRequirements(handle.device, self.vk_buffer)
-            index = memory_type(
-                device.memory_properties, needs.memoryTypeBits, memory, device.unified_memory
-            )
-            if index is None:
-                raise DeviceMemoryError(f"'{device.name}' has no {memory.value} memory for buffers")
-            allocation = vk.vkAllocateMemory(
-                handle.device,
-                vk.VkMemoryAllocateInfo(allocationSize=needs.size, memoryTypeIndex=index),
-                None,
-            )
-            memory_handle.append(allocation)
-            vk.vkBindBufferMemory(handle.device, self.vk_buffer, allocation, 0)
-            self._view: memoryview | None = None
-            if memory is Memory.HOST or device.unified_memory:
-                mapped = vk.vkMapMemory(handle.device, allocation, 0, real_size, 0)
-                self._view = memoryview(mapped).cast("B")[:size]
+        with translated(device.handle.vk, f"allocating a buffer of {size} bytes"):
+            self._allocation = _Allocation(device, max(size, 4), memory)
+        self.vk_buffer: Final[Any] = self._allocation.vk_buffer
+        self._view: memoryview | None = None
+        if memory is Memory.HOST or device.unified_memory:
+            self._view = self._allocation.map(size)
 
     @property
     def view(self) -> memoryview | None:
@@ -82,4 +104,4 @@ class VulkanBuffer(Buffer):
 
     def release(self) -> None:
         self._view = None
-        self._finalizer()
+        self._allocation.destroy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from threading import Lock
+from threading import Lock, RLock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, cast
 
@@ -48,7 +48,7 @@ class VulkanSemaphore(Semaphore):
         self._signal = device.functions.signal_semaphore
         self._semaphores = vk.ffi.new("VkSemaphore[]", [semaphore])
         self._failure: DeviceError | None = None
-        self._lock = Lock()
+        self._lock = RLock()
 
     @property
     def failure(self) -> DeviceError | None:
@@ -114,7 +114,7 @@ class VulkanQueue(Queue):
 
     def __init__(self, device: VulkanDevice) -> None:
         super().__init__(device)
-        handle = device.handle
+        self._handle = handle = device.handle
         self._vk = handle.vk
         with translated(self._vk, "asking for a queue"):
             self._queue = self._vk.vkGetDeviceQueue(handle.device, device.physical.queue_family, 0)
@@ -131,6 +131,7 @@ class VulkanQueue(Queue):
         wait: Sequence[SemaphoreValue],
         signal: Sequence[SemaphoreValue],
     ) -> None:
+        self._handle.require_open()
         waits = cast("Sequence[tuple[VulkanSemaphore, int]]", wait)
         signals = cast("Sequence[tuple[VulkanSemaphore, int]]", signal)
         buffers = cast("Sequence[VulkanCommandBuffer]", command_buffers)
