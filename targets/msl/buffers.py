@@ -80,14 +80,13 @@ def _declare(
     blocks = {buffer.block for buffer in buffers.values()}
     while index < len(tokens):
         token = tokens[index]
+        if token not in blocks:
+            result.append(token)
+            index += 1
+            continue
         sign = next_index(tokens, index)
         name = next_index(tokens, sign)
-        if (
-            token in blocks
-            and name < len(tokens)
-            and tokens[sign] in ("&", "*")
-            and tokens[name] in buffers
-        ):
+        if name < len(tokens) and tokens[sign] in ("&", "*") and tokens[name] in buffers:
             buffer = buffers[tokens[name]]
             if buffer.read_only:
                 _make_const(result)

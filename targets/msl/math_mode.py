@@ -50,7 +50,7 @@ VARIANTS: dict[int, str] = {
 
 # Pow is defined for x >= 0 alone: `pow` in older versions, `powr` in newer ones.
 _SPELLINGS = {"powr": "pow"}
-_FAST_ONLY = frozenset({"min", "max", "clamp", "normalize", *VARIANTS.values()})
+_NAMES = frozenset({"min", "max", "clamp", "normalize", *VARIANTS.values()})
 # min, max and clamp are precise only for SPIR-V's NaN-aware forms; the fast tanh of 100 is NaN.
 _PRECISE_ALWAYS = frozenset({"min", "max", "clamp", "tanh", "atan2"})
 
@@ -76,19 +76,18 @@ def apply_math_mode(text: str, mode: MathMode, functions: Collection[int]) -> st
     used = {VARIANTS[number] for number in functions}
     result: list[str] = []
     for index, token in enumerate(tokens):
-        after = next_index(tokens, index)
-        if after >= len(tokens) or tokens[after] != "(":
+        name = _SPELLINGS.get(token, token)
+        if name not in _NAMES or not _is_called(tokens, index):
             result.append(token)
             continue
-        name = _SPELLINGS.get(token, token)
         before = previous_index(tokens, index)
         qualifier = _qualifier(tokens, before)
-        if qualifier and name in _FAST_ONLY:
+        if qualifier:
             # Drop `precise::` or `fast::` as it was printed; the mode decides anew below.
             while result and result[-1] != qualifier:
                 result.pop()
             result.pop()
-        elif qualifier or name not in used or _is_member(tokens, before):
+        elif name not in used or _is_member(tokens, before):
             result.append(token)
             continue
         result.append(_variant(name, qualifier, mode))
@@ -99,6 +98,11 @@ def _variant(name: str, qualifier: str, mode: MathMode) -> str:
     if mode != "fast" or (qualifier == "precise" and name in _PRECISE_ALWAYS):
         return f"precise::{name}"
     return name
+
+
+def _is_called(tokens: list[str], index: int) -> bool:
+    after = next_index(tokens, index)
+    return after < len(tokens) and tokens[after] == "("
 
 
 def _qualifier(tokens: list[str], before: int) -> str:

@@ -32,6 +32,8 @@ _HALF_CONSTANTS = {
     "half(-1.0 / 0.0)": "half(-INFINITY)",
     "half(0.0 / 0.0)": "half(NAN)",
 }
+# Newer versions put the two halves of a product into a function that may not be inlined.
+_OUT_OF_LINE = "[[clang::optnone]] T spvMulExtended("
 
 
 def settle_versions(text: str) -> str:
@@ -45,6 +47,7 @@ def settle_versions(text: str) -> str:
     """
     for printed, wanted in _HALF_CONSTANTS.items():
         text = text.replace(printed, wanted)
+    text = text.replace(_OUT_OF_LINE, "inline T spvMulExtended(")
     tokens = rename(_unwrap_simd(tokenize(text)), _SPELLINGS)
     tokens = _drop_unused_copies(_float_atomics(tokens))
     return _sort_warnings("".join(tokens))
