@@ -1,0 +1,64 @@
+"""The entry point of the reference evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.ir import Attribute
+
+from ingot.compiler.analysis.constants import numpy_dtype
+from ingot.compiler.interpreter import (  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    affine,
+    complex_numbers,
+    control,
+    scans,
+    structured,
+    tensors,
+)
+from ingot.compiler.interpreter.frame import call, find_function
+from ingot.compiler.interpreter.values import Array, EvaluationError, Mode, Types
+
+
+def evaluate(
+    module: ModuleOp, function_name: str, inputs: Sequence[Array], mode: Mode = "program"
+) -> list[Array]:
+    """Run a function of an L1 module (also of linalg before generalization) on NumPy arrays.
+
+    `inputs` have the shapes and types of the arguments; bf16 may be given as uint16 bits. In mode
+    "program" every result is rounded to its type; in mode "float64" every float is a float64, the
+    results too. Sums and contractions are accumulated in float64 in either mode. Raises
+    `EvaluationError` for wrong inputs, failed asserts and reads outside of a tensor, and `Refusal`
+    for ops that the evaluator does not know.
+    """
+    function = find_function(module, function_name)
+    if function is None:
+        raise EvaluationError(f"the module has no function '{function_name}'")
+    types = Types(mode)
+    expected = function.function_type.inputs.data
+    if len(inputs) != len(expected):
+        raise EvaluationError(
+            f"'{function_name}' takes {len(expected)} inputs, but {len(inputs)} are given"
+        )
+    args = [
+        _argument(np.asarray(value), type, index, types)
+        for index, (value, type) in enumerate(zip(inputs, expected, strict=True))
+    ]
+    return [np.asarray(result, order="C") for result in call(module, function_name, args, types)]
+
+
+def _argument(value: Array, type: Attribute, index: int, types: Types) -> Array:
+    shape: tuple[int, ...] = type.get_shape() if isinstance(type, TensorType) else ()
+    element: Attribute = type.element_type if isinstance(type, TensorType) else type
+    own = numpy_dtype(element)
+    if own.name == "bfloat16" and value.dtype == np.uint16:
+        value = value.view(own)
+    sizes_agree = len(shape) == value.ndim and all(
+        size in (DYNAMIC_INDEX, actual) for size, actual in zip(shape, value.shape, strict=True)
+    )
+    if not sizes_agree or value.dtype not in (own, types.dtype(element)):
+        raise EvaluationError(
+            f"input {index} is {value.dtype} of shape {value.shape}, but the program takes {type}"
+        )
+    return types.fit(value, element)
