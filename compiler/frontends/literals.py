@@ -73,13 +73,13 @@ def hex_bytes(digits: str, element_type: Attribute, count: int) -> bytes:
 def raw_bytes(data: bytes, element_type: Attribute, count: int) -> bytes:
     """`data` as the bytes of `count` elements; see `hex_bytes`."""
     if isinstance(element_type, IntegerType) and element_type.width.data == 1:
-        if len(data) == 1 and count != 1:
-            return (b"\xff" if data[0] & 1 else b"\0") * count
         if len(data) == (count + 7) // 8:
             bits = [data[i >> 3] >> (i & 7) & 1 for i in range(count)]
             return bytes(0xFF if bit else 0 for bit in bits)
         if len(data) == count:
             return bytes(0xFF if byte else 0 for byte in data)
+        if len(data) == 1:
+            return (b"\xff" if data[0] & 1 else b"\0") * count
     else:
         size = element_size(element_type)
         if len(data) == size * count:

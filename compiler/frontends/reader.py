@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    AnyTensorType,
+    AnyUnrankedTensorType,
     BytesAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
@@ -278,6 +280,14 @@ class ModuleParser(Parser):
             # The name is a scope of the framework; the position is what a message can show.
             return inner if isinstance(inner, FileLineColLoc) else NameLoc(name, inner)
         return NameLoc(name, NoneAttr())
+
+    # Types
+
+    def _parse_tensor_attrs(self) -> AnyTensorType | AnyUnrankedTensorType:
+        type = super()._parse_tensor_attrs()
+        if isinstance(type, TensorType) and not isinstance(type.encoding, NoneAttr):
+            self.raise_error(f"tensors with an encoding are not supported: {type}")
+        return type
 
     # Literals
 
