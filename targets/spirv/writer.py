@@ -260,12 +260,12 @@ class _ModuleWriter:
             phi += (self._id(argument), self.label)
         return label
 
-    def _body(self, block: Block, merge: list[int] | None = None) -> None:
-        """Write a block's ops; `merge` goes before the terminator (structured control flow)."""
+    def _body(self, block: Block, merge: Callable[[], object] | None = None) -> None:
+        """Write a block's ops; `merge` writes what goes before a header's terminator."""
         last = block.last_op
         for op in block.ops:
             if op is last and merge is not None:
-                self.functions.append(merge)
+                merge()
             handler = _HANDLERS.get(type(op))
             if handler is not None:
                 handler(self, op)
@@ -348,7 +348,7 @@ class _ModuleWriter:
             raise refuse(op, "a selection's first block must end in a spirv.BranchConditional")
         merge = op.merge_block
         control = op.selection_control.data
-        self._body(header, [Op.SelectionMerge, self._label(merge), control])
+        self._body(header, lambda: self._emit(Op.SelectionMerge, self._label(merge), control))
         for block in blocks[:-1]:
             self._start(block)
             self._body(block)
@@ -361,23 +361,30 @@ class _ModuleWriter:
             raise refuse(op, "a loop's first block must only branch to its header")
         self._branch(jump)
         self._start(header)
-        merge_id = self._label(op.merge_block)
         if any(isinstance(nested, spirv.StructuredOp) for nested in header.ops):
             # The header must end in the loop's own merge: what it nests gets its own block.
-            rest = self.declarations.new_id()
-            target = rest if op.continue_block is header else self._label(op.continue_block)
-            self._emit(Op.LoopMerge, merge_id, target, op.loop_control.data)
+            rest = self._loop_merge(op, split=True)
             self._emit(Op.Branch, rest)
             self._emit(Op.Label, rest)
             self.label = rest
             self._body(header)
         else:
-            target = self._label(op.continue_block)
-            self._body(header, [Op.LoopMerge, merge_id, target, op.loop_control.data])
+            self._body(header, lambda: self._loop_merge(op, split=False))
         for block in blocks[:-1]:
             self._start(block)
             self._body(block)
         self._leave(op, op.merge_block)
+
+    def _loop_merge(self, op: spirv.LoopOp, *, split: bool) -> int:
+        """Write `OpLoopMerge`; returns the label for the rest of a header that is split."""
+        merge = self._label(op.merge_block)
+        if split and op.continue_block is op.header:
+            rest = target = self.declarations.new_id()
+        else:
+            target = self._label(op.continue_block)
+            rest = self.declarations.new_id() if split else 0
+        self._emit(Op.LoopMerge, merge, target, op.loop_control.data)
+        return rest
 
     def _leave(self, op: spirv.StructuredOp, merge: Block) -> None:
         """Continue after a structured op in its merge block, and give its results their ids."""

@@ -475,7 +475,7 @@ def constant_attribute(value: ConstantValue, type: Attribute) -> TypedAttribute:
     if isinstance(type, IntegerType):
         return IntegerAttr(int(value), type, truncate_bits=True)
     if isinstance(type, Float16Type | Float32Type | Float64Type):
-        return FloatAttr(_rounded(value, type), type)
+        return FloatAttr(_rounded(float(value), type), type)
     raise VerifyException(f"spirv.Constant cannot make a {type}")
 
 
