@@ -54,16 +54,18 @@ _NAMES = frozenset({"min", "max", "clamp", "normalize", *VARIANTS.values()})
 # min, max and clamp are precise only for SPIR-V's NaN-aware forms; the fast tanh of 100 is NaN.
 _PRECISE_ALWAYS = frozenset({"min", "max", "clamp", "tanh", "atan2"})
 
-_PRAGMAS: dict[MathMode, tuple[str, ...]] = {
-    "safe": ("#pragma METAL fp math_mode(safe)",),
-    "strict": ("#pragma METAL fp math_mode(safe)", "#pragma METAL fp contract(off)"),
-    "fast": (),
-}
+
+def contraction_pragmas() -> tuple[str, ...]:
+    """Lines that forbid contraction to fma; Metal compilers before MSL 3.2 know the second only."""
+    return ("#pragma METAL fp contract(off)", "#pragma clang fp contract(off)")
 
 
 def pragmas(mode: MathMode) -> tuple[str, ...]:
     """Pragma lines for the whole text; compilers that do not know them ignore them."""
-    return _PRAGMAS[mode]
+    if mode == "fast":
+        return ()
+    safe = "#pragma METAL fp math_mode(safe)"
+    return (safe, *contraction_pragmas()) if mode == "strict" else (safe,)
 
 
 def apply_math_mode(text: str, mode: MathMode, functions: Collection[int]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .functions import substitute_function_body
+from .math_mode import contraction_pragmas
 from .tokens import (
     closing_index,
     is_identifier,
@@ -32,8 +34,9 @@ _HALF_CONSTANTS = {
     "half(-1.0 / 0.0)": "half(-INFINITY)",
     "half(0.0 / 0.0)": "half(NAN)",
 }
-# Newer versions put the two halves of a product into a function that may not be inlined.
-_OUT_OF_LINE = "[[clang::optnone]] T spvMulExtended("
+# Functions that SPIRV-Cross keeps the optimizer away from, and the operators of the decorated ones.
+_OUT_OF_LINE = "[[clang::optnone]] "
+_UNFUSED = {"spvFAdd": "+", "spvFSub": "-", "spvFMul": "*"}
 
 
 def settle_versions(text: str) -> str:
@@ -41,16 +44,17 @@ def settle_versions(text: str) -> str:
 
     - warning pragmas come in one order;
     - SIMD-group functions are called by their own names, without wrapper templates;
-    - of the templates that copy arrays only those that are called stay;
+    - of the helper templates only those that are called stay;
+    - operations that must not be contracted are operators under a pragma, which may be inlined and
+      keep the sign of zero;
     - a float atomic addition, which 1.3.239 prints as GLSL's, is Metal's;
     - infinities and NaN of half are constants, not divisions by zero.
     """
     for printed, wanted in _HALF_CONSTANTS.items():
         text = text.replace(printed, wanted)
-    text = text.replace(_OUT_OF_LINE, "inline T spvMulExtended(")
     tokens = rename(_unwrap_simd(tokenize(text)), _SPELLINGS)
-    tokens = _drop_unused_copies(_float_atomics(tokens))
-    return _sort_warnings("".join(tokens))
+    text = "".join(_drop_unused_helpers(_float_atomics(tokens)))
+    return _sort_warnings(_inline_unfused(text))
 
 
 def _sort_warnings(text: str) -> str:
@@ -66,12 +70,20 @@ def _unwrap_simd(tokens: list[str]) -> list[str]:
     return rename(tokens, _SIMD_WRAPPERS)
 
 
-def _drop_unused_copies(tokens: list[str]) -> list[str]:
-    for name in sorted({x for x in tokens if x.startswith("spvArrayCopyFrom")}):
+def _drop_unused_helpers(tokens: list[str]) -> list[str]:
+    for name in sorted({x for x in tokens if x.startswith("spv")}):
         uses = [index for index, token in enumerate(tokens) if token == name]
         if all(_definition_end(tokens, index) is not None for index in uses):
             tokens = _remove_templates(tokens, name)
     return tokens
+
+
+def _inline_unfused(text: str) -> str:
+    for name, operator in _UNFUSED.items():
+        if name in text:
+            body = "\n".join((*contraction_pragmas(), f"return $0 {operator} $1;"))
+            text = substitute_function_body(text, name, body)
+    return text.replace(_OUT_OF_LINE, "inline ")
 
 
 def _remove_templates(tokens: list[str], name: str) -> list[str]:

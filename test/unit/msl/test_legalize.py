@@ -111,6 +111,18 @@ def test_strict_math_keeps_signed_zeros_and_forbids_contraction(library: Library
     assert "spvF" not in text
 
 
+def test_operations_marked_in_safe_math_are_not_contracted(library: Library) -> None:
+    code = assemble(
+        kernel("%p = OpFMul %f32 %x %y\n%r = OpFAdd %f32 %p %y").replace(
+            "OpDecorate %gid", "OpDecorate %p NoContraction\nOpDecorate %gid", 1
+        )
+    )
+    assert expression(code, library) == "spvFMul(a, b) + b"
+    text = cross_compile(code, kernel_name="k", library=library).text
+    assert "optnone" not in text
+    assert "contract(off)\n    return l * r;" in text
+
+
 def test_shuffles_of_wide_integers_move_their_halves(library: Library) -> None:
     code = assemble(kernel("%r = OpGroupNonUniformShuffleXor %i64 %c3 %x %c1", element="i64"))
     assert expression(code, library) == "as_type<ulong>(simd_shuffle_xor(as_type<uint2>(a), 1u))"

@@ -102,6 +102,23 @@ def test_unused_copies_go() -> None:
     assert settle_versions(used + unused + call) == used + call
 
 
+def test_uncontracted_operations_are_operators_under_a_pragma() -> None:
+    text = (
+        "template<typename T>\n[[clang::optnone]] T spvFMul(T l, T r)\n"
+        "{\n    return fma(l, r, T(0));\n}\n\n"
+        "template<typename T, int C, int R>\n"
+        "[[clang::optnone]] vec<T, R> spvFMulMatrixVector(matrix<T, C, R> m, vec<T, C> v)\n"
+        "{\n    return m * v;\n}\n\n"
+        "void k()\n{\n    c = spvFMul(a, b) + c;\n}\n"
+    )
+    assert settle_versions(text) == (
+        "template<typename T>\ninline T spvFMul(T l, T r)\n{\n"
+        "#pragma METAL fp contract(off)\n#pragma clang fp contract(off)\n"
+        "    return l * r;\n}\n\n"
+        "void k()\n{\n    c = spvFMul(a, b) + c;\n}\n"
+    )
+
+
 def test_a_float_atomic_is_metals() -> None:
     assert settle_versions("float r = atomicAdd(y.data[f(i, 2)], a + b);\n") == (
         "float r = atomic_fetch_add_explicit((device atomic_float*)&y.data[f(i, 2)], a + b, "
