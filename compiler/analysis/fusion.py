@@ -190,7 +190,17 @@ class _Grouping:
         count = len(first.extents)
         if len(second.extents) != count or len(set(to_first.values())) != count:
             return None
-        return self._joined(first, second, to_first, "pointwise")
+        merged = self._joined(first, second, to_first, "pointwise")
+        return merged if self._keeps_order(merged) else None
+
+    def _keeps_order(self, group: _Growing) -> bool:
+        """Whether a contraction's tiles are stored as they are computed: no result is permuted."""
+        roles = {self.nodes[i].role for i in group.nodes}
+        return Role.CONTRACTION not in roles or all(
+            [_index(group.shared[i], loop) for loop in write] == sorted(range(len(write)))
+            for i in group.nodes
+            for write in self.nodes[i].writes
+        )
 
     def _merge_rows(
         self, first: _Growing, second: _Growing, reads: list[tuple[int, Read, int]]

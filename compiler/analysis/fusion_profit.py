@@ -31,8 +31,8 @@ class Candidate:
     """The consumer is a matrix product or convolution, which reads each element many times."""
     follows_reduction: bool = False
     """The producer finishes a reduction, in whose kernel it runs once for each row."""
-    returned: bool = False
-    """The producer's result is stored anyway."""
+    can_vanish: bool = True
+    """Every user could compute the producer itself, so that nothing is stored."""
     one_large_input: bool = False
     """The producer reads no more bytes than it writes."""
 
@@ -48,4 +48,4 @@ def should_fuse(candidate: Candidate) -> bool:
         return True
     if c.reads >= BROADCAST * c.elements:
         return not c.follows_reduction and c.reads * c.cost <= SMALL_WORK
-    return c.reads <= c.elements and c.cost <= CHEAP and c.one_large_input and not c.returned
+    return c.reads <= c.elements and c.cost <= CHEAP and c.one_large_input and c.can_vanish

@@ -15,6 +15,7 @@ PASSES: tuple[str, ...] = (
     "sink-scalars",
     "clamp-extracts",
     "linalg-fold-unit-dims",
+    "linalg-propagate-reshapes",
     "linalg-fuse-elementwise",
 )
 """Names of the passes of this level, in the order in which a program meets them."""

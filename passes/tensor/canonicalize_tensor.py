@@ -28,12 +28,19 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    empty,
+    fill,
+    reshape,
+    reshape_steps,
+    tensor_type,
+)
 from ingot.compiler.analysis.scalar_folding import fold, int_of
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.linalg import FillOp
 
 from .generic_patterns import GENERIC_PATTERNS
-from .generics import Emitter, empty, fill, reshape, reshape_steps, tensor_type
 
 Reshape = tensor.CollapseShapeOp | tensor.ExpandShapeOp
 

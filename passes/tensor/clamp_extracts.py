@@ -10,11 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import Emitter, clamp
 from ingot.compiler.analysis.index_bounds import index_bounds
 from ingot.compiler.analysis.structured import loop_extents, shape_of
 from ingot.compiler.dialects.linalg import GenericOp
-
-from .generics import Emitter, clamp
 
 
 def _clamp(op: GenericOp) -> None:

@@ -12,11 +12,10 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import Emitter, erase
 from ingot.compiler.analysis.scalar_folding import constant_of
 from ingot.compiler.dialects import ingot, tm_tensor
 from ingot.compiler.dialects.linalg import FillOp
-
-from .generics import Emitter, erase
 
 _NEUTRAL: dict[type[Operation], float] = {
     arith.AddfOp: 0,

@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import erase
 from ingot.compiler.analysis.module_warnings import add_warning
-
-from .generics import erase
 
 
 @dataclass(frozen=True)

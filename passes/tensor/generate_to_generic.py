@@ -14,10 +14,7 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.structured import shape_of
-from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, RankOp
-
-from .generics import (
+from ingot.compiler.analysis.generics import (
     Emitter,
     all_of,
     elementwise,
@@ -28,6 +25,8 @@ from .generics import (
     reshape,
     tensor_type,
 )
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, RankOp
 
 MOST_ELEMENTS = 64
 """Elements of `tensor.from_elements` that are selected one by one."""

@@ -13,10 +13,9 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.transforms.common_subexpression_elimination import cse
 
 from ingot.compiler.analysis.affine_maps import dims_given
+from ingot.compiler.analysis.generics import Emitter, empty, fill, tensor_type
 from ingot.compiler.analysis.structured import indexing_maps, is_parallel, loop_extents, shape_of
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, YieldOp
-
-from .generics import Emitter, empty, fill, tensor_type
 
 
 def set_operands(

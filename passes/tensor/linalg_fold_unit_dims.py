@@ -12,10 +12,9 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.affine_maps import simplify
 from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import Emitter, erase, make_generic, reshape
 from ingot.compiler.analysis.structured import indexing_maps, loop_extents, shape_of
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp
-
-from .generics import Emitter, erase, make_generic, reshape
 
 
 def _fold(op: GenericOp) -> None:

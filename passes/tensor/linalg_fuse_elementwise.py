@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import func, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.affine_maps import dims_given, permutation_of, substitute
+from ingot.compiler.analysis.affine_maps import dims_given, permutation_of, plain_dims, substitute
 from ingot.compiler.analysis.cost import body_cost
 from ingot.compiler.analysis.dispatch_graph import is_contraction
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.fusion_profit import Candidate, should_fuse
+from ingot.compiler.analysis.generics import Emitter, empty, erase, materialize, tensor_type
+from ingot.compiler.analysis.loop_merging import merge_verdict
 from ingot.compiler.analysis.structured import (
     captured_tensors,
     indexing_maps,
@@ -27,7 +29,6 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
 from .generic_patterns import set_operands, share_equal_inputs
-from .generics import Emitter, empty, erase, materialize, tensor_type
 
 
 def _as_producer(value: SSAValue) -> GenericOp | None:
@@ -84,7 +85,7 @@ def _candidate(producer: GenericOp, consumer: GenericOp, extracts: int) -> Candi
         only_user=users == {consumer},
         into_contraction=is_contraction(consumer),
         follows_reduction=_follows_reduction(producer),
-        returned=any(isinstance(user, func.ReturnOp) for user in users),
+        can_vanish=all(isinstance(u, GenericOp) and not is_contraction(u) for u in users),
         one_large_input=len(large) <= 1
         and all(_width(v) <= _width(result) for v in large)
         and not captured_tensors(producer),
@@ -125,19 +126,53 @@ def _renumber(op: Operation, loops: list[SSAValue | int]) -> None:
             inner.properties["dim"] = IndexOp(loop).dim
 
 
+def _composed(producer: GenericOp, map_: AffineMap) -> tuple[list[AffineExpr], list[AffineMap]]:
+    """The producer's loops, and the maps of its inputs, over the loops of `map_`, by which its
+    consumer reads its result."""
+    written = permutation_of(indexing_maps(producer)[-1])
+    assert written is not None
+    # Loop l of the producer runs over dimension written.index(l) of its result.
+    loops = [map_.results[written.index(loop)] for loop in range(len(written))]
+    maps = [substitute(m, loops, map_.num_dims) for m in indexing_maps(producer)[:-1]]
+    return loops, maps
+
+
+def _is_legal(producer: GenericOp, consumer: GenericOp, position: int) -> bool:
+    """Whether the consumer can read the producer's inputs by maps.
+
+    A plain loop must run over a whole dimension. A matrix product or convolution must stay one:
+    its operands are indexed by plain loops, and no more loops than before are left when those that
+    are contiguous are merged.
+    """
+    maps = indexing_maps(consumer)
+    extents = loop_extents(consumer)
+    _, composed = _composed(producer, maps[position])
+    for operand, map_ in zip(producer.inputs, composed, strict=True):
+        for size, loop in zip(shape_of(operand), plain_dims(map_), strict=True):
+            if loop is not None and extents[loop] != size:
+                return False
+    if not is_contraction(consumer):
+        return True
+    after = [*maps[:position], *composed, *maps[position + 1 :]]
+    return all(m.is_projected_permutation() for m in composed) and (
+        _merged_count(after, extents) <= _merged_count(maps, extents)
+    )
+
+
+def _merged_count(maps: list[AffineMap], extents: tuple[int, ...]) -> int:
+    return len(extents) - sum(
+        all(merge_verdict(m, i, extents[i + 1]) != "blocked" for m in maps)
+        for i in range(len(extents) - 1)
+    )
+
+
 def _fuse_input(producer: GenericOp, consumer: GenericOp, position: int) -> None:
     """Compute input `position` of `consumer` inside it."""
     maps = indexing_maps(consumer)
     extents = loop_extents(consumer)
     rank = len(extents)
     block = consumer.body.block
-    written = permutation_of(indexing_maps(producer)[-1])
-    assert written is not None
-    # Loop l of the producer runs over dimension written.index(l) of its result.
-    loops: list[AffineExpr] = [
-        maps[position].results[written.index(loop)] for loop in range(len(written))
-    ]
-    new_maps = [substitute(m, loops, rank) for m in indexing_maps(producer)[:-1]]
+    loops, new_maps = _composed(producer, maps[position])
     first = block.first_op
     assert first is not None
     emit = Emitter.before(first)
@@ -149,6 +184,7 @@ def _fuse_input(producer: GenericOp, consumer: GenericOp, position: int) -> None
         new.name_hint = argument.name_hint
         arguments[argument] = new
     value = _inline(producer, emit, arguments, _loop_values(emit, producer, loops, rank))
+    block.args[position].name_hint = None  # the computed value is no input
     block.args[position].replace_all_uses_with(value)
     block.erase_arg(block.args[position])
     inputs = [*consumer.inputs]
@@ -220,18 +256,30 @@ def _buffers(op: GenericOp) -> set[SSAValue]:
     return set(read)
 
 
+def _is_broadcast(value: SSAValue) -> bool:
+    producer = _as_producer(value)
+    return producer is not None and all(
+        prod(shape_of(v)) < prod(shape_of(value)) for v in producer.inputs
+    )
+
+
 def _fuse_into(consumer: GenericOp, max_operands: int) -> None:
     """Fuse every producer of `consumer` that pays, until none does."""
     refused: set[SSAValue] = set()
     while True:
-        for value in [*consumer.inputs, *captured_tensors(consumer)]:
+        # Broadcasts first: they free loops of an index, so that more of them can be merged.
+        inputs = sorted(consumer.inputs, key=lambda v: not _is_broadcast(v))
+        for value in [*inputs, *captured_tensors(consumer)]:
             producer = _as_producer(value)
             if producer is None or value in refused or producer.parent is not consumer.parent:
                 continue
             extracts = _extracts(consumer, value)
             buffers = (_buffers(consumer) - {value}) | _buffers(producer)
-            if len(buffers) + len(consumer.results) > max_operands or not should_fuse(
-                _candidate(producer, consumer, len(extracts))
+            positions = [i for i, v in enumerate(consumer.inputs) if v is value]
+            if (
+                len(buffers) + len(consumer.results) > max_operands
+                or not should_fuse(_candidate(producer, consumer, len(extracts)))
+                or not all(_is_legal(producer, consumer, i) for i in positions)
             ):
                 refused.add(value)
                 continue

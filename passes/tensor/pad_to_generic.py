@@ -14,10 +14,17 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    all_of,
+    clamp,
+    elementwise,
+    erase,
+    loop_indices,
+    tensor_type,
+)
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.tensor import PadOp
-
-from .generics import Emitter, all_of, clamp, elementwise, erase, loop_indices, tensor_type
 
 
 def _clone_padding(op: PadOp, emit: Emitter, loops: Sequence[SSAValue]) -> SSAValue:

@@ -11,9 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import Emitter, elementwise, erase, tensor_type
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
-
-from .generics import Emitter, elementwise, erase, tensor_type
 
 
 def _is_host_scalar(value: SSAValue, block: Block) -> bool:

@@ -16,9 +16,7 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.structured import shape_of
-
-from .generics import (
+from ingot.compiler.analysis.generics import (
     Emitter,
     all_of,
     clamp,
@@ -30,6 +28,7 @@ from .generics import (
     tensor_type,
     zero,
 )
+from ingot.compiler.analysis.structured import shape_of
 
 Index = int | SSAValue
 """Known, or computed on the host."""

@@ -1,4 +1,4 @@
-"""Building blocks of the passes on tensors: generics, reshapes, index arithmetic."""
+"""What passes on tensors build: generics, reshapes, index arithmetic, each at a given place."""
 
 from __future__ import annotations
 
