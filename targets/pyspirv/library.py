@@ -19,7 +19,7 @@ ENVIRONMENT_VARIABLE = "INGOT_SPIRV_CROSS"
 """Path of the shared library to load instead of looking for one."""
 
 INSTALL_HINT = (
-    "install SPIRV-Cross (Debian and Ubuntu: apt install libspirv-cross-c-shared-dev; "
+    "install SPIRV-Cross (Debian and Ubuntu: apt install libspirv-cross-c-shared0; "
     "macOS: brew install spirv-cross; elsewhere: the Vulkan SDK), "
     f"or set {ENVIRONMENT_VARIABLE} to the path of libspirv-cross-c-shared"
 )
