@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -105,6 +106,12 @@ def engine_files() -> dict[str, str]:
 def headers_digest() -> str:
     """A hash of the header set."""
     return digest(*(part for item in header_files().items() for part in item))
+
+
+@cache
+def header_names() -> frozenset[str]:
+    """Every word of the header set: a superset of the names that it declares."""
+    return frozenset(re.findall(r"\w+", " ".join(header_files().values())))
 
 
 def include_directory() -> Path:

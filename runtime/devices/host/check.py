@@ -38,6 +38,11 @@ _LOCATED = re.compile(
 )
 _ALLOWED = "can only be declared in the outermost scope of a kernel function"
 """OpenCL's rule for threadgroup variables; MSL allows them in any block of a kernel."""
+_CONSTANT_COPY = re.compile(
+    r"the implicit (copy|move) (constructor|assignment operator)\) not viable: cannot bind "
+    r"reference in address space '__constant'"
+)
+"""Structures cannot be copied out of OpenCL's constant address space; out of MSL's they can."""
 _SPACES = {
     "__global": "device",
     "__constant": "constant",
@@ -72,23 +77,30 @@ def _clang_diagnostics(clang: Clang, edited: EditedText) -> Iterator[Diagnostic]
     run = subprocess.run(
         [*command, *header, "-fsyntax-only", "-"], input=edited.text, capture_output=True, text=True
     )
-    pending: str | None = None
-    for line in run.stderr.splitlines():
+    for error, notes in _errors(run.stderr):
+        if _ALLOWED in error["text"] or any(_CONSTANT_COPY.search(n["text"]) for n in notes):
+            continue
+        # Inside a header: a note says which line of the text led there.
+        place = next((m for m in (error, *notes) if m["file"] == "<stdin>"), error)
+        yield _diagnostic(edited, place, error["text"])
+
+
+def _errors(output: str) -> Iterator[tuple[re.Match[str], list[re.Match[str]]]]:
+    """clang's errors, each with the notes that follow it."""
+    error: re.Match[str] | None = None
+    notes: list[re.Match[str]] = []
+    for line in output.splitlines():
         match = _LOCATED.match(line)
         if match is None:
             continue
-        kind, here = match["kind"], match["file"] == "<stdin>"
-        if kind in ("error", "fatal error"):
-            pending = None
-            if _ALLOWED in match["text"]:
-                continue
-            if not here:  # inside a header: the notes say which line of the text led there
-                pending = match["text"]
-                continue
-            yield _diagnostic(edited, match, match["text"])
-        elif kind == "note" and here and pending is not None:
-            yield _diagnostic(edited, match, pending)
-            pending = None
+        if match["kind"] == "note":
+            notes.append(match)
+            continue
+        if error is not None:
+            yield error, notes
+        error, notes = (match if "error" in match["kind"] else None), []
+    if error is not None:
+        yield error, notes
 
 
 def _diagnostic(edited: EditedText, match: re.Match[str], text: str) -> Diagnostic:

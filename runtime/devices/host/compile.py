@@ -19,6 +19,7 @@ from ingot.runtime.devices.host.cache import (
     build_once,
     cache_directory,
     digest,
+    header_names,
     headers_digest,
     include_directory,
     link,
@@ -31,8 +32,13 @@ from ingot.runtime.devices.host.entry import (
     thread_symbol,
 )
 from ingot.runtime.devices.host.errors import KernelCompileError
-from ingot.runtime.devices.host.reflection import KernelSignature, Reflection, reflect
-from ingot.runtime.devices.host.rewrite import for_execution
+from ingot.runtime.devices.host.reflection import (
+    KernelSignature,
+    Reflection,
+    program_scope_functions,
+    reflect,
+)
+from ingot.runtime.devices.host.rewrite import for_execution, reaches_others
 from ingot.runtime.devices.host.toolchain import Clang, cpu_identity, find_clang
 
 COMMON_FLAGS = (
@@ -96,22 +102,26 @@ class _Unit:
     key: str
     path: Path
 
-    def text(self) -> str:
+    def text(self, alone: bool) -> str:
+        """C++ text; in a namespace unless it is alone in its translation unit."""
         body = for_execution(self.reflection).text
         entry = entry_points(self.reflection, self.signature, self.key)
         name = re.sub(r"\W", "_", self.signature.name)
-        return (
-            f'namespace ingot_{self.key} {{\n#line 1 "{name}.metal"\n{body}\n'
-            f'#line 1 "entry"\n{entry}}}\n'
-        )
+        text = f'#line 1 "{name}.metal"\n{body}\n#line 1 "entry"\n{entry}'
+        return text if alone else f"namespace ingot_{self.key} {{\n{text}}}\n"
 
     @property
     def stands_alone(self) -> bool:
-        """Whether its macros, templates or includes could disturb other kernels."""
-        return any(
-            t.kind == "directive" and re.match(r"#\s*(define|undef|include)", t.text)
-            for t in self.reflection.tokens
-        )
+        """Whether other kernels must not share its translation unit.
+
+        Macros and includes would reach them; and a function that overloads one of Metal's would
+        hide it in a namespace.
+        """
+        tokens = self.reflection.tokens
+        if any(t.kind == "directive" and reaches_others(t.text) for t in tokens):
+            return True
+        declared = program_scope_functions(self.reflection)
+        return not declared.isdisjoint(header_names())
 
 
 def compile_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[CompiledKernel]:
@@ -212,7 +222,8 @@ class _Compilation:
         self._scratch = tempfile.TemporaryDirectory(dir=cache_directory(), prefix=".build-")
         folder = Path(self._scratch.name)
         source, self._library = folder / "kernels.cpp", folder / batch[0].path.name
-        source.write_text("".join(unit.text() for unit in batch), "utf-8")
+        alone = len(batch) == 1
+        source.write_text("".join(unit.text(alone) for unit in batch), "utf-8")
         link_flags = (
             ["-dynamiclib", "-undefined", "dynamic_lookup"]
             if sys.platform == "darwin"

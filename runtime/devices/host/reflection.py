@@ -118,6 +118,22 @@ def reflect(source: str) -> Reflection:
     return found
 
 
+def program_scope_functions(found: Reflection) -> set[str]:
+    """Names of the functions that the text declares outside of classes."""
+    tokens, names = found.tokens, set[str]()
+    cursor = 0
+    while cursor < len(tokens) - 1:
+        text = tokens[cursor].text
+        if text in ("{", "(", "[", "[[") and cursor in found.brackets:
+            cursor = found.brackets[cursor]
+        elif tokens[cursor].kind == "name" and tokens[cursor + 1].text == "(" and cursor:
+            before = tokens[cursor - 1]
+            if before.kind == "name" or before.text in (">", "*", "&", ")", "]]"):
+                names.add(text)
+        cursor += 1
+    return names - {"__attribute__"}
+
+
 def _attributes(found: Reflection) -> Iterator[Attribute]:
     for first, last in sorted(found.brackets.items()):
         if found.tokens[first].text == "[[":

@@ -22,6 +22,12 @@ _METAL_PRAGMA = re.compile(r"#\s*pragma\s+METAL\b")
 _FUNCTION_CONSTANT = re.compile(r"function_constant\b")
 
 
+def reaches_others(directive: str) -> bool:
+    """Whether a preprocessor line changes what follows the text it is in."""
+    changes = re.match(r"#\s*(define|undef|include)", directive) is not None
+    return changes and not _OWN_INCLUDE.match(directive)
+
+
 def for_execution(found: Reflection) -> EditedText:
     """The text for the execution mode."""
     edits = [*_common_edits(found), *_threadgroup_edits(found), *_duplicate_edits(found)]

@@ -164,6 +164,7 @@ def _vector(size: int) -> Iterator[str]:
     yield f"  static constexpr uint n = {size};"
     yield f"  T {', '.join(names)};"
     yield "  vec() = default;"
+    yield f"  INGOT_CONSTANT_ZERO(vec() __constant : {_each(names, '$(T(0))')})"
     yield f"  constexpr vec(T s) : {_each(names, '$(s)')} {{}}"
     yield f"  constexpr vec({_each(names, 'T $_')}) : {_each(names, '$($_)')} {{}}"
     yield from _mixed_constructors(size)

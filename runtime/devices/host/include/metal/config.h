@@ -23,6 +23,8 @@
   constexpr CLASS& operator=(const __constant CLASS& o) { __VA_ARGS__ return *this; }
 #define INGOT_ASSIGN(CLASS, FROM, ...) \
   constexpr CLASS& operator=(FROM o) { __VA_ARGS__ return *this; }
+// `constant T x = {};`
+#define INGOT_CONSTANT_ZERO(...) constexpr __VA_ARGS__ {}
 #define INGOT_SUBSCRIPT(TYPE, EXPR)                                                     \
   constexpr __global TYPE& operator[](size_t i) __global& { return EXPR; }              \
   constexpr __local TYPE& operator[](size_t i) __local& { return EXPR; }                \
@@ -46,6 +48,7 @@
   constexpr TYPE NAME() const { __VA_ARGS__ }
 #define INGOT_COPIES(CLASS, ...)
 #define INGOT_ASSIGN(CLASS, FROM, ...)
+#define INGOT_CONSTANT_ZERO(...)
 #define INGOT_SUBSCRIPT(TYPE, EXPR)                            \
   constexpr TYPE& operator[](size_t i) { return EXPR; }        \
   constexpr const TYPE& operator[](size_t i) const { return EXPR; }
