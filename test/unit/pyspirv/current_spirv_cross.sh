@@ -29,20 +29,29 @@ for candidate in "${CXX:-}" c++ g++ clang++ clang++-19; do
 done
 [ -n "$cxx" ] || skip "there is no C++ compiler"
 
-# The mirror that this machine uses already.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
-    grep -v security | sort -u | head -n 1)
-[ -n "$mirror" ] || skip "apt has no package sources"
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
+
+# The mirror that this machine uses already, as far as its package lists are there.
+mirror() {
+    apt-get "$@" indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
+        grep '/debian/*$' | sort -u | head -n 1
+}
+own="-o Dir::State=$work/state -o Dir::Cache=$work/cache -o Acquire::Languages=none"
+own="$own -o APT::Sandbox::User=root -o Debug::NoLocking=1 -o Dir::State::status=/dev/null"
+mirror=$(mirror)
+if [ -z "$mirror" ]; then
+    apt-get -qq $own update || skip "the package lists cannot be fetched"
+    mirror=$(mirror $own)
+fi
+[ -n "$mirror" ] || skip "apt has no package sources"
+
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$keyring] $mirror testing main" >"$work/sources.list"
 apt() {
-    apt-get -qq -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-        -o Dir::State="$work/state" -o Dir::Cache="$work/cache" -o Acquire::Languages=none \
-        -o APT::Sandbox::User=root -o Debug::NoLocking=1 -o Dir::State::status=/dev/null "$@"
+    apt-get -qq $own -o Dir::Etc::SourceList="$work/sources.list" \
+        -o Dir::Etc::SourceParts=/dev/null "$@"
 }
 apt update || skip "the package lists cannot be fetched"
 (cd "$work" && apt download libspirv-cross-c-shared-dev) || skip "the package cannot be fetched"
