@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ingot.compiler.dialects import spirv
-from ingot.compiler.dialects.spirv import base, families, group, memory
+from unit.spirv.kernels import SCALARS, Arguments, element_pointer, helper, kernel
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import VectorType, f16, f32, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from unit.spirv.kernels import SCALARS, Arguments, element_pointer, helper, kernel
+from ingot.compiler.dialects import spirv
+from ingot.compiler.dialects.spirv import base, families, group, memory
 
 V4 = VectorType(f32, [4])
 DEVICE, NONE = spirv.Scope.Device, spirv.MemorySemantics(0)
@@ -106,7 +106,7 @@ def examples(cls: type[base.SpirvOp]) -> Iterator[spirv.ModuleOp]:
 
 
 def _in_helper(types: Sequence[Attribute], build: Build) -> spirv.ModuleOp:
-    function = helper("helper", types, lambda b, a: None if build(b, a) else None)
+    function = helper("helper", types, build)
     matrices = any(isinstance(op, MATRIX_OPS) for op in function.walk())
     return kernel(lambda b, v: None, others=[function], memory_model=MODELS[matrices])
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ingot.compiler.dialects import spirv
 from xdsl.builder import Builder, InsertPoint
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, IntegerType, VectorType, f16, f32, i1, i8, i16, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import Parser
+
+from ingot.compiler.dialects import spirv
 
 VEC3 = VectorType(i32, [3])
 SCALARS: dict[spirv.Kind, tuple[Attribute, ...]] = {
@@ -75,7 +76,7 @@ def element_pointer(
 
 
 def helper(
-    name: str, types: Sequence[Attribute], body: Callable[[Builder, Arguments], None]
+    name: str, types: Sequence[Attribute], body: Callable[[Builder, Arguments], object]
 ) -> spirv.FuncOp:
     """A function without a result whose arguments have `types`."""
     function = spirv.FuncOp(name, (types, []))

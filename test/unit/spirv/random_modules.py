@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from ingot.compiler.dialects import spirv
+from unit.spirv.kernels import element_pointer, helper, kernel
 from xdsl.builder import Builder, InsertPoint
 from xdsl.dialects.builtin import UnitAttr, VectorType, f16, f32, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from unit.spirv.kernels import element_pointer, helper, kernel
+from ingot.compiler.dialects import spirv
 
 V4 = VectorType(f32, [4])
 TYPES: tuple[Attribute, ...] = (i32, f32, i1, V4, i64, f16)
@@ -18,10 +18,14 @@ NAMES = ("a", "sum", "row", None, None, None)
 
 
 class RandomKernel:
-    """Draws everything from `random`; `depth` bounds the nesting."""
+    """Draws everything from `random`; `depth` bounds the nesting.
 
-    def __init__(self, random: Random, depth: int = 3) -> None:
+    Without `results` no loop and no selection has any, as in MLIR 19.
+    """
+
+    def __init__(self, random: Random, depth: int = 3, *, results: bool = True) -> None:
         self.random = random
+        self.results = results
         self.depth = depth
         self.callee: spirv.FuncOp | None = None
 
@@ -101,7 +105,8 @@ class RandomKernel:
         return []
 
     def selection(self, b: Builder, known: list[SSAValue], depth: int) -> list[SSAValue]:
-        types = [self.random.choice(TYPES) for _ in range(self.random.randint(0, 2))]
+        count = self.random.randint(0, 2) if self.results else 0
+        types = [self.random.choice(TYPES) for _ in range(count)]
         merge = Block(arg_types=types)
         merge.add_op(spirv.MergeOp(merge.args))
         condition = self.pick(b, known, i1)
@@ -114,7 +119,8 @@ class RandomKernel:
             arms.append(arm)
         header = Block()
         inner = Builder(InsertPoint.at_end(header))
-        values = self.block(inner, known, depth + 1)
+        # Of a header that nests a selection MLIR 19 makes two merge instructions with one branch.
+        values = self.block(inner, known, depth + 1 if self.results else self.depth)
         otherwise = arms[1] if len(arms) == 2 else merge
         extra = [] if len(arms) == 2 else [self.pick(inner, values, t) for t in types]
         inner.insert(spirv.BranchConditionalOp(condition, arms[0], otherwise, [], extra))
@@ -137,7 +143,7 @@ class RandomKernel:
         inner.insert(spirv.BranchOp(onward))
         inner = Builder(InsertPoint.at_end(onward))
         inner.insert(spirv.BranchOp(header, [self.pick(inner, values, type) for type in types]))
-        results = header.args if self.random.random() < 0.5 else ()
+        results = header.args if self.results and self.random.random() < 0.5 else ()
         merge.add_op(spirv.MergeOp(results))
         blocks = [entry, header, body, onward, merge]
         loop = spirv.LoopOp(blocks, None, [value.type for value in results])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from ingot.compiler.dialects.spirv import base
-from ingot.targets.spirv import deserialize, serialize, validate
-
 from unit.spirv.every_instruction import examples
 from unit.spirv.kernels import parse
+
+from ingot.compiler.dialects.spirv import base
+from ingot.targets.spirv import deserialize, serialize, validate
 
 
 def environment(cls: type[base.SpirvOp]) -> str:

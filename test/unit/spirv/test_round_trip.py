@@ -6,10 +6,10 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingot.targets.spirv import deserialize, serialize, validate
-
 from unit.spirv.kernels import parse
 from unit.spirv.random_modules import RandomKernel
+
+from ingot.targets.spirv import deserialize, serialize, validate
 
 
 @settings(max_examples=60, deadline=None)
