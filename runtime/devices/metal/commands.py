@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from struct import pack
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from ingot.runtime.devices.metal.memory import MetalBuffer
 from ingot.runtime.devices.metal.native import (
@@ -14,13 +14,10 @@ from ingot.runtime.devices.metal.native import (
     USAGE_READ,
     USAGE_WRITE,
 )
-from ingot.runtime.devices.metal.pipeline import MetalPipeline
+from ingot.runtime.devices.metal.pipeline import ByteKernels, MetalPipeline
 from ingot.runtime.errors import HalUsageError
-from ingot.runtime.hal import BufferRange, CommandBuffer, Pipeline
+from ingot.runtime.hal import BufferRange, CommandBuffer, Device, Pipeline
 from ingot.targets.bundle.model import Access
-
-if TYPE_CHECKING:
-    from ingot.runtime.devices.metal.device import MetalDevice
 
 _BYTE_THREADS: Final = 256
 _BYTE_GROUPS: Final = 1024
@@ -70,9 +67,10 @@ _Step = Callable[[Encoder], None]
 class MetalCommandBuffer(CommandBuffer):
     """A list of encoding steps."""
 
-    def __init__(self, device: MetalDevice, profiling: bool) -> None:
-        super().__init__(device, profiling)
-        self._device: Final = device
+    def __init__(self, device: Device, mtl_device: Any, byte_kernels: ByteKernels) -> None:
+        super().__init__(device, profiling=False)
+        self._mtl_device: Final = mtl_device
+        self._byte_kernels: Final = byte_kernels
         self._steps: list[_Step] = []
 
     def encode(self, buffer: Any) -> None:
@@ -157,7 +155,7 @@ class MetalCommandBuffer(CommandBuffer):
         self, name: str, buffers: Sequence[tuple[int, Any, int]], constants: bytes
     ) -> None:
         """Append a run of one of our own kernels; `buffers` are index, buffer, offset."""
-        state = self._device.byte_kernel(name)
+        state = self._byte_kernels.get(name)
 
         def step(encoder: Encoder) -> None:
             compute = encoder.compute()
@@ -176,7 +174,7 @@ class MetalCommandBuffer(CommandBuffer):
     ) -> Any:
         """Return an `MTLBuffer` with the addresses of all bindings."""
         encoder = pipeline.function.newArgumentEncoderWithBufferIndex_(0)
-        packed = self._device.mtl_device.newBufferWithLength_options_(
+        packed = self._mtl_device.newBufferWithLength_options_(
             encoder.encodedLength(), SHARED_STORAGE
         )
         encoder.setArgumentBuffer_offset_(packed, 0)

@@ -9,12 +9,7 @@ from ingot.runtime.devices.info import DeviceInfo
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
 from ingot.runtime.devices.metal.memory import MetalBuffer
 from ingot.runtime.devices.metal.native import load_metal
-from ingot.runtime.devices.metal.pipeline import (
-    BYTE_KERNELS,
-    MetalPipeline,
-    compile_msl,
-    make_state,
-)
+from ingot.runtime.devices.metal.pipeline import ByteKernels, MetalPipeline
 from ingot.runtime.devices.metal.sync import MetalQueue, MetalSemaphore
 from ingot.runtime.errors import DeviceUnavailableError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Executable, Limits, Memory, Semaphore
@@ -51,7 +46,8 @@ class MetalDevice(Device):
     simd_width = 32
 
     def __init__(self, mtl_device: Any) -> None:
-        self.mtl_device: Final = mtl_device
+        self._mtl_device: Final = mtl_device
+        self._byte_kernels: Final = ByteKernels(mtl_device)
         self.name = str(mtl_device.name())
         self.family = _family(mtl_device)
         self.features = _FEATURES if self.family >= 7 else frozenset[str]()
@@ -67,9 +63,8 @@ class MetalDevice(Device):
             max_push_constants=4096,
             binding_alignment=16,
         )
-        self._metal_queue: Final = MetalQueue(self)
+        self._metal_queue: Final = MetalQueue(self, mtl_device)
         self.queue = self._metal_queue
-        self._byte_kernels: dict[str, Any] = {}
 
     @classmethod
     def list_devices(cls) -> list[DeviceInfo]:
@@ -96,28 +91,25 @@ class MetalDevice(Device):
         raise DeviceUnavailableError(f"there is no Metal device '{selector}'; there are: {known}")
 
     def _allocate(self, size: int, memory: Memory) -> MetalBuffer:
-        return MetalBuffer(self, size, memory)
+        return MetalBuffer(self, self._mtl_device, size, memory)
 
     def load(
         self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]
     ) -> Executable:
-        return Executable(tuple(MetalPipeline(self, k, math_mode, msl_version) for k in kernels))
-
-    def byte_kernel(self, name: str) -> Any:
-        """Return the pipeline state of one of our own kernels for fills and copies."""
-        if name not in self._byte_kernels:
-            library = compile_msl(self, BYTE_KERNELS, name, "safe", (0, 0))
-            function = library.newFunctionWithName_(name)
-            self._byte_kernels[name] = make_state(self, function, name)
-        return self._byte_kernels[name]
+        return Executable(
+            tuple(
+                MetalPipeline(self, self._mtl_device, kernel, math_mode, msl_version)
+                for kernel in kernels
+            )
+        )
 
     def create_command_buffer(self, profiling: bool = False) -> CommandBuffer:
         if profiling:
             raise HalUsageError(f"'{self.name}' has no timestamps")
-        return MetalCommandBuffer(self, profiling)
+        return MetalCommandBuffer(self, self._mtl_device, self._byte_kernels)
 
     def create_semaphore(self, value: int = 0) -> Semaphore:
-        return MetalSemaphore(self, value)
+        return MetalSemaphore(self, self._mtl_device, value)
 
     def close(self) -> None:
         self._metal_queue.finish()

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ingot.runtime.devices.metal.native import SHARED_STORAGE
 from ingot.runtime.errors import DeviceMemoryError
-from ingot.runtime.hal import Buffer, Memory
-
-if TYPE_CHECKING:
-    from ingot.runtime.devices.metal.device import MetalDevice
+from ingot.runtime.hal import Buffer, Device, Memory
 
 
 class MetalBuffer(Buffer):
     """An `MTLBuffer`; a size of 0 still has one, since Metal knows no empty ones."""
 
-    def __init__(self, device: MetalDevice, size: int, memory: Memory) -> None:
+    def __init__(self, device: Device, mtl_device: Any, size: int, memory: Memory) -> None:
         super().__init__(device, size, memory)
         real_size = max(size, 16)
-        buffer = device.mtl_device.newBufferWithLength_options_(real_size, SHARED_STORAGE)
+        buffer = mtl_device.newBufferWithLength_options_(real_size, SHARED_STORAGE)
         if buffer is None:
             raise DeviceMemoryError(f"'{device.name}' has no memory for a buffer of {size} bytes")
         self.mtl_buffer: Any = buffer

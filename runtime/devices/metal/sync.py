@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
 from ingot.runtime.devices.metal.native import STATUS_ERROR, message_of
 from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
-from ingot.runtime.hal import CommandBuffer, Queue, Semaphore, SemaphoreValue
-
-if TYPE_CHECKING:
-    from ingot.runtime.devices.metal.device import MetalDevice
+from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
 
 _SLICE_MS: Final = 50
 """Milliseconds after which a wait looks for a failure."""
@@ -22,9 +19,9 @@ _SLICE_MS: Final = 50
 class MetalSemaphore(Semaphore):
     """An `MTLSharedEvent`, and the command buffers that will signal it."""
 
-    def __init__(self, device: MetalDevice, value: int) -> None:
+    def __init__(self, device: Device, mtl_device: Any, value: int) -> None:
         super().__init__(device)
-        self.event: Final[Any] = device.mtl_device.newSharedEvent()
+        self.event: Final[Any] = mtl_device.newSharedEvent()
         self.event.setSignaledValue_(value)
         self._lock = Lock()
         self._failure: DeviceError | None = None
@@ -95,9 +92,9 @@ class MetalSemaphore(Semaphore):
 class MetalQueue(Queue):
     """An `MTLCommandQueue`."""
 
-    def __init__(self, device: MetalDevice) -> None:
+    def __init__(self, device: Device, mtl_device: Any) -> None:
         super().__init__(device)
-        self._queue: Any = device.mtl_device.newCommandQueue()
+        self._queue: Any = mtl_device.newCommandQueue()
         self._last: Any = None
 
     def _submit(

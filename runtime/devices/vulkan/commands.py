@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
+from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.memory import VulkanBuffer
 from ingot.runtime.devices.vulkan.native import error_of, translated
 from ingot.runtime.devices.vulkan.pipeline import VulkanPipeline
 from ingot.runtime.errors import HalUsageError
-from ingot.runtime.hal import BufferRange, CommandBuffer, Memory, Pipeline
-
-if TYPE_CHECKING:
-    from ingot.runtime.devices.vulkan.device import VulkanDevice
+from ingot.runtime.hal import BufferRange, CommandBuffer, Device, Memory, Pipeline
 
 _COMPUTE_AND_TRANSFER: Final = 0x800 | 0x1000
 _HOST_STAGE: Final = 0x4000
@@ -30,15 +28,18 @@ _Emit = Callable[[], None]
 class VulkanCommandBuffer(CommandBuffer):
     """A primary command buffer with its own pools for memory, descriptors and timestamps."""
 
-    def __init__(self, device: VulkanDevice, profiling: bool) -> None:
+    def __init__(
+        self, device: Device, handle: DeviceHandle, empty: VulkanBuffer, profiling: bool
+    ) -> None:
+        """Create a command buffer; `empty` is a buffer to show where a binding has no bytes."""
         super().__init__(device, profiling)
-        self._device: Final = device
-        self._vk = vk = device.handle.vk
-        handle = device.handle
+        self._handle: Final = handle
+        self._empty: Final = empty
+        self._vk = vk = handle.vk
         with translated(vk, "creating a command buffer"):
             pool = vk.vkCreateCommandPool(
                 handle.device,
-                vk.VkCommandPoolCreateInfo(queueFamilyIndex=device.physical.queue_family),
+                vk.VkCommandPoolCreateInfo(queueFamilyIndex=handle.physical.queue_family),
                 None,
             )
             handle.adopt(
@@ -132,9 +133,9 @@ class VulkanCommandBuffer(CommandBuffer):
         self._pending.append(lambda: self._emit_barrier(_COMPUTE_AND_TRANSFER, _WRITES, _ACCESSES))
 
     def _end(self) -> None:
-        vk, handle = self._vk, self._device.handle
+        vk, handle = self._vk, self._handle
         if self._patterns:
-            buffer = self._device.allocate(len(self._patterns), Memory.HOST)
+            buffer = self.device.allocate(len(self._patterns), Memory.HOST)
             buffer.map()[:] = self._patterns
             self._pattern_buffer = cast(VulkanBuffer, buffer)
             self._alive.append(buffer)
@@ -160,13 +161,13 @@ class VulkanCommandBuffer(CommandBuffer):
         ffi, count = self._vk.ffi, 2 * self._timed
         ticks = ffi.new("uint64_t[]", count)
         result = self._vk.lib.vkGetQueryPoolResults(
-            self._device.handle.device, self._query_pool, 0, count, 8 * count, ticks, 8, 0x1
+            self._handle.device, self._query_pool, 0, count, 8 * count, ticks, 8, 0x1
         )
         if result != 0:
             if result < 0:
                 raise error_of(self._vk, result, "reading timestamps")
             raise HalUsageError("timings were asked for before the submission completed")
-        period = self._device.physical.timestamp_period
+        period = self._handle.physical.timestamp_period
         times = [int(tick * period) for tick in ticks]
         return list(zip(times[0::2], times[1::2], strict=True))
 
@@ -203,7 +204,7 @@ class VulkanCommandBuffer(CommandBuffer):
 
     def _allocate_descriptors(self) -> None:
         """Make one descriptor set for each dispatch and point it at the bindings."""
-        vk, device = self._vk, self._device.handle.device
+        vk, device = self._vk, self._handle.device
         descriptors = sum(len(bindings) for _, bindings in self._dispatches)
         if not descriptors:
             self._sets = [None] * len(self._dispatches)
@@ -237,12 +238,12 @@ class VulkanCommandBuffer(CommandBuffer):
     def _descriptor(self, part: BufferRange) -> Any:
         """Vulkan has no empty ranges: an empty binding shows four bytes that nobody else uses."""
         if part.length == 0:
-            return self._vk.VkDescriptorBufferInfo(self._device.empty_buffer.vk_buffer, 0, 4)
+            return self._vk.VkDescriptorBufferInfo(self._empty.vk_buffer, 0, 4)
         buffer = cast(VulkanBuffer, part.buffer).vk_buffer
         return self._vk.VkDescriptorBufferInfo(buffer, part.offset, part.length)
 
     def _create_query_pool(self) -> None:
-        vk, device = self._vk, self._device.handle.device
+        vk, device = self._vk, self._handle.device
         pool = vk.vkCreateQueryPool(
             device,
             vk.VkQueryPoolCreateInfo(
@@ -255,4 +256,4 @@ class VulkanCommandBuffer(CommandBuffer):
 
     def _own(self, destroy: Callable[[], None]) -> None:
         """Keep a pool until the next `begin` or the end of this command buffer."""
-        self._release_pools.append(self._device.handle.adopt(self, destroy))
+        self._release_pools.append(self._handle.adopt(self, destroy))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from weakref import finalize
@@ -21,7 +20,6 @@ from ingot.runtime.devices.vulkan.instance import (
 )
 from ingot.runtime.devices.vulkan.memory import VulkanBuffer
 from ingot.runtime.devices.vulkan.native import (
-    device_function,
     install_hint,
     load_vulkan,
     translated,
@@ -36,15 +34,6 @@ _LOADERS: Final = 4
 """Threads that make pipelines; drivers compile outside the GIL."""
 
 
-@dataclass(frozen=True)
-class SemaphoreFunctions:
-    """The driver's own functions for timeline semaphores."""
-
-    wait_semaphores: Callable[..., int]
-    get_semaphore_value: Callable[..., int]
-    signal_semaphore: Callable[..., int]
-
-
 class VulkanDevice(Device):
     """A `VkDevice` with one compute queue and every feature of `FLAGS` that it has."""
 
@@ -52,29 +41,22 @@ class VulkanDevice(Device):
 
     def __init__(self, physical: PhysicalDevice) -> None:
         vk = load_vulkan()
-        self.physical: Final = physical
         self.name = physical.name
         self.family = physical.family
         self.simd_width = physical.simd_width
         self.features = physical.features
         self.limits = physical.limits
         self.unified_memory = physical.is_unified
-        self.handle: Final = DeviceHandle(vk, _create_device(vk, physical))
-        self.memory_properties: Final[Any] = vk.vkGetPhysicalDeviceMemoryProperties(physical.handle)
-        finalize(self, self.handle.close)
-        raw = self.handle.device
-        self.functions: Final = SemaphoreFunctions(
-            device_function(vk, raw, "vkWaitSemaphores"),
-            device_function(vk, raw, "vkGetSemaphoreCounterValue"),
-            device_function(vk, raw, "vkSignalSemaphore"),
-        )
+        handle = DeviceHandle(vk, _create_device(vk, physical), physical)
+        self._handle: Final = handle
+        finalize(self, handle.close)
         with translated(vk, "creating a pipeline cache"):
-            cache = vk.vkCreatePipelineCache(raw, vk.VkPipelineCacheCreateInfo(), None)
-        self.pipeline_cache: Final[Any] = cache
-        self.handle.adopt(self, lambda: vk.lib.vkDestroyPipelineCache(raw, cache, vk.ffi.NULL))
-        self.layouts: Final = Layouts(self)
-        self.empty_buffer: Final = VulkanBuffer(self, 4, Memory.DEVICE)
-        self.queue = VulkanQueue(self)
+            cache = vk.vkCreatePipelineCache(handle.device, vk.VkPipelineCacheCreateInfo(), None)
+        handle.adopt(self, lambda: vk.lib.vkDestroyPipelineCache(handle.device, cache, vk.ffi.NULL))
+        self._layouts: Final = Layouts(handle)
+        self._load_kernel: Final = partial(VulkanPipeline, self, handle, self._layouts, cache)
+        self._empty: Final = VulkanBuffer(self, handle, 4, Memory.DEVICE)
+        self.queue = VulkanQueue(self, handle)
 
     @classmethod
     def list_devices(cls) -> list[DeviceInfo]:
@@ -101,27 +83,27 @@ class VulkanDevice(Device):
         raise DeviceUnavailableError(f"there is no Vulkan device '{selector}'; there are: {known}")
 
     def _allocate(self, size: int, memory: Memory) -> VulkanBuffer:
-        return VulkanBuffer(self, size, memory)
+        return VulkanBuffer(self, self._handle, size, memory)
 
     def load(
         self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]
     ) -> Executable:
         del math_mode, msl_version  # SPIR-V carries its own math decorations.
         if len(kernels) < 2:
-            return Executable(tuple(VulkanPipeline(self, kernel) for kernel in kernels))
+            return Executable(tuple(map(self._load_kernel, kernels)))
         with ThreadPoolExecutor(_LOADERS) as pool:
-            return Executable(tuple(pool.map(partial(VulkanPipeline, self), kernels)))
+            return Executable(tuple(pool.map(self._load_kernel, kernels)))
 
     def create_command_buffer(self, profiling: bool = False) -> CommandBuffer:
         if profiling and "timestamps" not in self.features:
             raise HalUsageError(f"'{self.name}' has no timestamps")
-        return VulkanCommandBuffer(self, profiling)
+        return VulkanCommandBuffer(self, self._handle, self._empty, profiling)
 
     def create_semaphore(self, value: int = 0) -> Semaphore:
-        return VulkanSemaphore(self, value)
+        return VulkanSemaphore(self, self._handle, value)
 
     def close(self) -> None:
-        self.handle.close()
+        self._handle.close()
 
 
 def _devices() -> tuple[PhysicalDevice, ...]:

@@ -1,4 +1,4 @@
-"""The `VkDevice` and the order in which what belongs to it dies."""
+"""The `VkDevice`, which all parts of the Vulkan device share, and when its objects die."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import count
 from threading import RLock
 from typing import Any, Final
 
+from ingot.runtime.devices.vulkan.instance import PhysicalDevice
+from ingot.runtime.devices.vulkan.native import device_function
 from ingot.runtime.errors import HalUsageError
 
 
@@ -18,11 +20,14 @@ class DeviceHandle:
     for the device and refuses new work; each object goes when nobody has it any more.
     """
 
-    def __init__(self, vk: Any, device: Any) -> None:
+    def __init__(self, vk: Any, device: Any, physical: PhysicalDevice) -> None:
         self.vk: Final = vk
         self.device: Final = device
+        self.physical: Final = physical
+        self.memory_properties: Final[Any] = vk.vkGetPhysicalDeviceMemoryProperties(physical.handle)
         self.is_open = True
         self._children: dict[int, Callable[[], None]] = {}
+        self._functions: dict[str, Callable[..., int]] = {}
         self._tokens = count()
         self._lock: Final = RLock()
 
@@ -33,6 +38,12 @@ class DeviceHandle:
         with self._lock:
             self._children[token] = destroy
         return weakref.finalize(owner, self._destroy, token)
+
+    def function(self, name: str) -> Callable[..., int]:
+        """Return the driver's own function `name`, which returns a `VkResult`."""
+        if name not in self._functions:
+            self._functions[name] = device_function(self.vk, self.device, name)
+        return self._functions[name]
 
     def require_open(self) -> None:
         """Raise `HalUsageError` after `close`."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.native import SUCCESS, error_of, translated
 from ingot.runtime.errors import DeviceMemoryError
-from ingot.runtime.hal import Buffer, Memory
-
-if TYPE_CHECKING:
-    from ingot.runtime.devices.vulkan.device import VulkanDevice
+from ingot.runtime.hal import Buffer, Device, Memory
 
 _DEVICE_LOCAL, _HOST_VISIBLE, _HOST_COHERENT, _HOST_CACHED = 1, 2, 4, 8
 _MAPPABLE: Final = _HOST_VISIBLE | _HOST_COHERENT
@@ -43,8 +41,8 @@ def memory_type(properties: Any, allowed: int, memory: Memory, unified: bool) ->
 class _Allocation:
     """A `VkBuffer` and its memory; lives as long as the buffer object or a view of it."""
 
-    def __init__(self, device: VulkanDevice, size: int, memory: Memory) -> None:
-        self._handle = handle = device.handle
+    def __init__(self, handle: DeviceHandle, size: int, memory: Memory) -> None:
+        self._handle = handle
         self._vk = vk = handle.vk
         memories: list[Any] = []
         vk_buffer = vk.vkCreateBuffer(
@@ -59,11 +57,12 @@ class _Allocation:
         self.vk_buffer: Final[Any] = vk_buffer
         self.destroy: Final = handle.adopt(self, destroy)
         needs = vk.vkGetBufferMemoryRequirements(handle.device, vk_buffer)
+        physical = handle.physical
         index = memory_type(
-            device.memory_properties, needs.memoryTypeBits, memory, device.unified_memory
+            handle.memory_properties, needs.memoryTypeBits, memory, physical.is_unified
         )
         if index is None:
-            raise DeviceMemoryError(f"'{device.name}' has no {memory.value} memory for buffers")
+            raise DeviceMemoryError(f"'{physical.name}' has no {memory.value} memory for buffers")
         info = vk.VkMemoryAllocateInfo(allocationSize=needs.size, memoryTypeIndex=index)
         self._memory: Any = vk.vkAllocateMemory(handle.device, info, None)
         memories.append(self._memory)
@@ -89,13 +88,13 @@ def _keep(allocation: _Allocation, pointer: Any) -> None:
 class VulkanBuffer(Buffer):
     """A storage buffer; a size of 0 still has a `VkBuffer`, since Vulkan knows no empty ones."""
 
-    def __init__(self, device: VulkanDevice, size: int, memory: Memory) -> None:
+    def __init__(self, device: Device, handle: DeviceHandle, size: int, memory: Memory) -> None:
         super().__init__(device, size, memory)
-        with translated(device.handle.vk, f"allocating a buffer of {size} bytes"):
-            self._allocation = _Allocation(device, max(size, 4), memory)
+        with translated(handle.vk, f"allocating a buffer of {size} bytes"):
+            self._allocation = _Allocation(handle, max(size, 4), memory)
         self.vk_buffer: Final[Any] = self._allocation.vk_buffer
         self._view: memoryview | None = None
-        if memory is Memory.HOST or device.unified_memory:
+        if memory is Memory.HOST or handle.physical.is_unified:
             self._view = self._allocation.map(size)
 
     @property

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.native import translated
 from ingot.runtime.devices.vulkan.spirv import module_needs
 from ingot.runtime.errors import DeviceError, KernelError
-from ingot.runtime.hal import Pipeline
+from ingot.runtime.hal import Device, Pipeline
 from ingot.targets.bundle.model import Kernel
-
-if TYPE_CHECKING:
-    from ingot.runtime.devices.vulkan.device import VulkanDevice
 
 
 class VulkanPipeline(Pipeline):
     """A compute pipeline; its kernel's bindings are storage buffers 0, 1, ... of set 0."""
 
-    def __init__(self, device: VulkanDevice, kernel: Kernel) -> None:
+    def __init__(
+        self, device: Device, handle: DeviceHandle, layouts: Layouts, cache: Any, kernel: Kernel
+    ) -> None:
+        """Load a kernel; `cache` is a `VkPipelineCache`. Raises `KernelError`."""
         super().__init__(device, kernel)
         entry_point = _check(kernel, device)
         self.set_layout: Final[Any]
         self.layout: Final[Any]
-        self.set_layout, self.layout = device.layouts.get(
-            len(kernel.bindings), kernel.push_constant_size
-        )
-        handle, vk = device.handle, device.handle.vk
+        self.set_layout, self.layout = layouts.get(len(kernel.bindings), kernel.push_constant_size)
+        vk = handle.vk
         doing = f"loading kernel '{kernel.name}'"
         try:
             with translated(vk, doing):
@@ -41,7 +40,7 @@ class VulkanPipeline(Pipeline):
                     )
                     self.vk_pipeline: Final[Any] = vk.vkCreateComputePipelines(
                         handle.device,
-                        device.pipeline_cache,
+                        cache,
                         1,
                         [vk.VkComputePipelineCreateInfo(stage=stage, layout=self.layout)],
                         None,
@@ -54,7 +53,7 @@ class VulkanPipeline(Pipeline):
         handle.adopt(self, lambda: vk.lib.vkDestroyPipeline(handle.device, pipeline, vk.ffi.NULL))
 
 
-def _check(kernel: Kernel, device: VulkanDevice) -> str:
+def _check(kernel: Kernel, device: Device) -> str:
     """Return the entry point's name after checking the module against the device."""
     if not kernel.spirv:
         raise KernelError(f"kernel '{kernel.name}' has no SPIR-V for a Vulkan device")
@@ -77,8 +76,8 @@ def _check(kernel: Kernel, device: VulkanDevice) -> str:
 class Layouts:
     """Descriptor set and pipeline layouts, shared by kernels of the same interface."""
 
-    def __init__(self, device: VulkanDevice) -> None:
-        self._handle = device.handle
+    def __init__(self, handle: DeviceHandle) -> None:
+        self._handle = handle
         self._made: dict[tuple[int, int], tuple[Any, Any]] = {}
         self._lock = Lock()
 

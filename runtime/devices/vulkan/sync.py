@@ -6,21 +6,18 @@ from collections import deque
 from collections.abc import Sequence
 from threading import Lock, RLock
 from time import monotonic
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from ingot.runtime.devices.vulkan.commands import VulkanCommandBuffer
+from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.native import (
     SUCCESS,
     TIMEOUT,
-    device_function,
     error_of,
     translated,
 )
 from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
-from ingot.runtime.hal import CommandBuffer, Queue, Semaphore, SemaphoreValue
-
-if TYPE_CHECKING:
-    from ingot.runtime.devices.vulkan.device import VulkanDevice
+from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
 
 _SLICE: Final = 0.05
 """Seconds after which a wait looks for a failure, and for a signal of the operating system."""
@@ -30,9 +27,9 @@ _ALL_COMMANDS: Final = 0x10000
 class VulkanSemaphore(Semaphore):
     """A `VkSemaphore` of the timeline type, and the failure that Vulkan's has no place for."""
 
-    def __init__(self, device: VulkanDevice, value: int) -> None:
+    def __init__(self, device: Device, handle: DeviceHandle, value: int) -> None:
         super().__init__(device)
-        handle, vk = device.handle, device.handle.vk
+        vk = handle.vk
         self._vk, self._raw = vk, handle.device
         kind = vk.VkSemaphoreTypeCreateInfo(
             semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE, initialValue=value
@@ -43,9 +40,9 @@ class VulkanSemaphore(Semaphore):
             )
         self.vk_semaphore: Final = semaphore
         handle.adopt(self, lambda: vk.lib.vkDestroySemaphore(handle.device, semaphore, vk.ffi.NULL))
-        self._wait = device.functions.wait_semaphores
-        self._get_value = device.functions.get_semaphore_value
-        self._signal = device.functions.signal_semaphore
+        self._wait = handle.function("vkWaitSemaphores")
+        self._get_value = handle.function("vkGetSemaphoreCounterValue")
+        self._signal = handle.function("vkSignalSemaphore")
         self._semaphores = vk.ffi.new("VkSemaphore[]", [semaphore])
         self._failure: DeviceError | None = None
         self._lock = RLock()
@@ -112,15 +109,15 @@ class VulkanSemaphore(Semaphore):
 class VulkanQueue(Queue):
     """The compute queue; it keeps what it runs alive."""
 
-    def __init__(self, device: VulkanDevice) -> None:
+    def __init__(self, device: Device, handle: DeviceHandle) -> None:
         super().__init__(device)
-        self._handle = handle = device.handle
+        self._handle = handle
         self._vk = handle.vk
         with translated(self._vk, "asking for a queue"):
-            self._queue = self._vk.vkGetDeviceQueue(handle.device, device.physical.queue_family, 0)
-        self._submit_function = device_function(self._vk, handle.device, "vkQueueSubmit")
+            self._queue = self._vk.vkGetDeviceQueue(handle.device, handle.physical.queue_family, 0)
+        self._submit_function = handle.function("vkQueueSubmit")
         self._lock = Lock()
-        self._progress = VulkanSemaphore(device, 0)
+        self._progress = VulkanSemaphore(device, handle, 0)
         """Counts submissions, so that finished ones can be let go."""
         self._submitted = 0
         self._running: deque[tuple[int, tuple[object, ...]]] = deque()
