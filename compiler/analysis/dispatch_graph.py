@@ -106,13 +106,23 @@ def _generic_node(op: GenericOp, graph: DispatchGraph) -> Node:
     for captured in captured_tensors(op):
         reads.extend(_reads(captured, None, graph))
     writes = tuple(permutation_of(m) or () for m in maps[inputs:])
+    role = role_of(op)
+    leading: tuple[int, ...] = ()
+    blocks: tuple[tuple[int, ...], ...] = ()
+    if role is Role.CONTRACTION:
+        product = match_contraction(op)
+        # The dimensions of a convolution are read in windows: their order is part of its schedule.
+        leading = product.batch if product is not None else writes[0]
+        blocks = (product.m, product.n) if product is not None else ()
     return Node(
-        role_of(op),
+        role,
         loop_extents(op),
         tuple(is_parallel(op)),
         tuple(graph.number(r) for r in op.results),
         writes,
         tuple(reads),
+        leading,
+        blocks,
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import permutations
 from math import prod
 from typing import Literal
 
@@ -59,6 +60,11 @@ class Node:
     writes: tuple[tuple[int, ...], ...]
     """For each result and each of its dimensions the parallel loop that indexes it."""
     reads: tuple[Read, ...]
+    leading: tuple[int, ...] = ()
+    """Loops of a contraction that must stay the first of the shared loops, in this order: its
+    batch. The others are the rows and columns of its tiles, and may only be exchanged as blocks."""
+    blocks: tuple[tuple[int, ...], ...] = ()
+    """The rows, then the columns of a contraction, as loops."""
 
     @property
     def parallel_loops(self) -> tuple[int, ...]:
@@ -194,13 +200,31 @@ class _Grouping:
         return merged if self._keeps_order(merged) else None
 
     def _keeps_order(self, group: _Growing) -> bool:
-        """Whether a contraction's tiles are stored as they are computed: no result is permuted."""
-        roles = {self.nodes[i].role for i in group.nodes}
-        return Role.CONTRACTION not in roles or all(
-            [_index(group.shared[i], loop) for loop in write] == sorted(range(len(write)))
+        """Whether the tiles of a contraction are stored as they are, or transposed."""
+        roots = [i for i in group.nodes if self.nodes[i].role is Role.CONTRACTION]
+        orders = self._result_orders(group)
+        if not roots or not orders:
+            return True
+        if any(order != orders[0] for order in orders):
+            return False
+        root = self.nodes[roots[0]]
+        stored = [group.shared[roots[0]][k] for k in orders[0]]
+        rest = stored[len(root.leading) :]
+        exchanges = [[loop for block in p for loop in block] for p in permutations(root.blocks)]
+        return stored[: len(root.leading)] == list(root.leading) and rest in exchanges
+
+    def _result_orders(self, group: _Growing) -> list[list[int]]:
+        """For each stored result the shared loops by which its dimensions are indexed."""
+        return [
+            [group.shared[i].index(loop) for loop in write]
             for i in group.nodes
-            for write in self.nodes[i].writes
-        )
+            for value, write in zip(self.nodes[i].results, self.nodes[i].writes, strict=True)
+            if self.is_stored(value, group.nodes)
+        ]
+
+    def is_stored(self, value: int, inside: Sequence[int]) -> bool:
+        """Whether anything but the nodes `inside` uses a value."""
+        return value in self.escapes or not self.users.get(value, set()) <= set(inside)
 
     def _merge_rows(
         self, first: _Growing, second: _Growing, reads: list[tuple[int, Read, int]]
@@ -278,11 +302,18 @@ class _Grouping:
         return _Growing(sorted(first.nodes + second.nodes), kind, shared, extents)
 
     def _fits(self, group: _Growing) -> bool:
-        inside = set(group.nodes)
         made = {v for i in group.nodes for v in self.nodes[i].results}
         inputs = {r.value for i in group.nodes for r in self.nodes[i].reads} - made
-        outputs = {v for v in made if v in self.escapes or self.users.get(v, set()) - inside}
+        outputs = {v for v in made if self.is_stored(v, group.nodes)}
         return len(inputs) + len(outputs) <= self.limits.max_operands
+
+    def finished(self, group: _Growing) -> Group:
+        """The group, with the shared loops of a pointwise one in the order of its last result."""
+        shared = group.shared
+        orders = self._result_orders(group) if group.kind == "pointwise" else []
+        if orders:
+            shared = {i: tuple(loops[k] for k in orders[-1]) for i, loops in shared.items()}
+        return Group(tuple(group.nodes), group.kind, shared)
 
     def _would_cycle(self, first: _Growing, second: _Growing) -> bool:
         """Whether something outside both depends on `first` and is needed by `second`."""
@@ -330,7 +361,7 @@ def form_groups(
         done.add(id(group))
         for source in grouping._sources(group):  # pyright: ignore[reportPrivateUsage]
             emit(source)
-        ordered.append(Group(tuple(group.nodes), group.kind, group.shared))
+        ordered.append(grouping.finished(group))
 
     for group in grouping.of_node:
         emit(group)

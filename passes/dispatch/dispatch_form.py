@@ -9,19 +9,30 @@ from xdsl.context import Context
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    ArrayAttr,
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    TensorType,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
+from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.affine_maps import rename_dims
+from ingot.compiler.analysis.affine_maps import permutation_of, rename_dims
 from ingot.compiler.analysis.dispatch_graph import DispatchGraph, build_graph, is_local
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.fusion import Group, Limits, form_groups
-from ingot.compiler.analysis.structured import indexing_maps
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    empty,
+    erase,
+    fill,
+    make_generic,
+    tensor_type,
+)
+from ingot.compiler.analysis.structured import indexing_maps, shape_of
 from ingot.compiler.dialects.dispatch import KIND, ROW_DIMS, RegionOp, YieldOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp
 
@@ -34,9 +45,9 @@ def interchange(op: GenericOp, order: Sequence[int]) -> None:
     for new, old in enumerate(order):
         position[old] = new
     maps = [AffineMapAttr(rename_dims(m, position)) for m in indexing_maps(op)]
-    op.properties["indexing_maps"] = type(op.indexing_maps)(maps)
+    op.properties["indexing_maps"] = ArrayAttr(maps)
     iterators = op.iterator_types.data
-    op.properties["iterator_types"] = type(op.iterator_types)([iterators[old] for old in order])
+    op.properties["iterator_types"] = ArrayAttr([iterators[old] for old in order])
     for inner in op.body.walk():
         if isinstance(inner, IndexOp):
             new = position[inner.dim.value.data]
@@ -49,21 +60,24 @@ class _RegionBuilder:
 
     block: Block = field(default_factory=Block)
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    layouts: dict[SSAValue, Sequence[int]] = field(default_factory=dict[SSAValue, Sequence[int]])
+    """For a value that is laid out in the order of the shared loops the dimensions that it had."""
 
-    def add(self, op: Operation, shared: Sequence[int]) -> None:
+    def add(self, op: Operation, shared: Sequence[int], free: Sequence[bool]) -> None:
+        """Clone `op`, with its shared loops first; results that are `free` get their layout."""
         for operand in dict.fromkeys(op.operands):
             self._bring(operand)
         for inner in (i for region in op.regions for i in region.walk()):
             for operand in inner.operands:
-                if isinstance(operand.owner, arith.ConstantOp | tensor.EmptyOp | FillOp):
-                    if operand.owner.parent_block() is op.parent_block():
-                        self._bring(operand)
+                owner = operand.owner
+                if isinstance(owner, Operation) and owner.parent_block() is op.parent_block():
+                    self._bring(operand)
         new = op.clone(self.values)
         self.block.add_op(new)
-        if isinstance(new, GenericOp):
-            self._drop_unread_inits(new)
+        if isinstance(new, GenericOp) and isinstance(op, GenericOp):
             inner_loops = [i for i in range(len(new.iterator_types.data)) if i not in shared]
             interchange(new, [*shared, *inner_loops])
+            self._lay_out(op, new, free)
 
     def _bring(self, value: SSAValue) -> None:
         if value in self.values or not is_local(value):
@@ -74,35 +88,96 @@ class _RegionBuilder:
             self._bring(operand)
         self.block.add_op(owner.clone(self.values))
 
-    def _drop_unread_inits(self, op: GenericOp) -> None:
-        for i in range(len(op.inputs), len(op.operands)):
-            if isinstance(op.operands[i].owner, tensor.EmptyOp) or op.body.block.args[i].uses:
+    def _lay_out(self, op: GenericOp, new: GenericOp, free: Sequence[bool]) -> None:
+        """Read values as they are laid out, and let the free results follow the loops."""
+        maps = indexing_maps(new)
+        inputs = len(new.inputs)
+        for i, operand in enumerate(new.operands):
+            if operand in self.layouts:
+                order = self.layouts[operand]
+                results = tuple(maps[i].results[dim] for dim in order)
+                maps[i] = AffineMap(maps[i].num_dims, 0, results)
+        outputs = list(new.outputs)
+        orders: dict[int, Sequence[int]] = {}
+        for i, init in enumerate(new.outputs):
+            written = permutation_of(maps[inputs + i])
+            if not new.body.block.args[inputs + i].uses:
+                outputs[i] = empty(Emitter.before(new), tensor_type(init))
+            if written is None or not free[i] or not _is_made_here(outputs[i]):
                 continue
-            empty = tensor.EmptyOp([], op.operands[i].type)
-            empty.location = op.location
-            self.block.insert_op_before(empty, op)
-            op.operands[i] = empty.tensor
+            order = sorted(range(len(written)), key=lambda dim: written[dim])
+            if order == list(range(len(order))):
+                continue
+            orders[i] = order
+            outputs[i] = _transposed_init(Emitter.before(new), outputs[i], order)
+            results = tuple(maps[inputs + i].results[dim] for dim in order)
+            maps[inputs + i] = AffineMap(maps[inputs + i].num_dims, 0, results)
+        body = new.detach_region(new.body)
+        made = make_generic(
+            Emitter.before(new), list(new.inputs), outputs, maps, list(new.iterator_types), body
+        )
+        made.attributes |= new.attributes
+        new.detach()
+        new.drop_all_references()
+        for i, (old, result) in enumerate(zip(op.results, made.results, strict=True)):
+            result.name_hint = old.name_hint
+            self.values[old] = result
+            if i in orders:
+                self.layouts[result] = orders[i]
+
+
+def _is_made_here(init: SSAValue) -> bool:
+    return isinstance(init.owner, tensor.EmptyOp | FillOp)
+
+
+def _transposed_init(emit: Emitter, init: SSAValue, order: Sequence[int]) -> SSAValue:
+    """`tensor.empty` or `linalg.fill` with the dimensions in another order."""
+    shape = shape_of(init)
+    type_ = TensorType(tensor_type(init).element_type, [shape[dim] for dim in order])
+    if isinstance(init.owner, FillOp):
+        return fill(emit, init.owner.inputs[0], type_)
+    return empty(emit, type_)
 
 
 def _build_region(group: Group, graph: DispatchGraph) -> tuple[RegionOp, list[SSAValue]]:
     """The region of a group, and the values that its results replace."""
     builder = _RegionBuilder()
     members = [graph.ops[i] for i in group.nodes]
-    for i, op in zip(group.nodes, members, strict=True):
-        builder.add(op, group.shared[i])
     inside = set(members)
     outer: list[SSAValue] = []
-    for op in members:
+    for i, op in zip(group.nodes, members, strict=True):
+        free: list[bool] = []
         for result in op.results:
-            if any(_member(use.operation, op.parent_block()) not in inside for use in result.uses):
+            uses = list(result.uses)
+            stored = any(_member(use.operation, op.parent_block()) not in inside for use in uses)
+            if stored:
                 outer.append(result)
+            free.append(not stored and group.kind == "pointwise" and not _starts_another(uses))
+        builder.add(op, group.shared[i], free)
     builder.block.add_op(YieldOp(*(builder.values[v] for v in outer)))
+    _erase_unused(builder.block)
     attributes: dict[str, Attribute] = {KIND: StringAttr(group.kind)}
     if group.kind == "row":
         attributes[ROW_DIMS] = IntegerAttr(len(group.shared[group.nodes[0]]), i64)
     region = RegionOp([v.type for v in outer], Region(builder.block), attributes)
     region.location = members[-1].location
     return region, outer
+
+
+def _starts_another(uses: Sequence[Use]) -> bool:
+    """Whether a value is what some generic starts from, so that it keeps its type."""
+    return any(
+        isinstance(use.operation, GenericOp) and use.index >= len(use.operation.inputs)
+        for use in uses
+    )
+
+
+def _erase_unused(block: Block) -> None:
+    for op in reversed(list(block.ops)):
+        if isinstance(op, tensor.EmptyOp | FillOp | arith.ConstantOp) and not any(
+            r.uses for r in op.results
+        ):
+            erase(op)
 
 
 def _member(op: Operation, block: Block | None) -> Operation:
@@ -156,12 +231,7 @@ def _form_block(block: Block, limits: Limits) -> None:
     for op in dead:
         op.detach()
         op.drop_all_references()
-    for op in reversed(list(block.ops)):
-        if isinstance(op, tensor.EmptyOp | FillOp | arith.ConstantOp) and not any(
-            r.uses for r in op.results
-        ):
-            op.detach()
-            op.erase()
+    _erase_unused(block)
 
 
 def _needed(op: Operation) -> list[Operation]:
