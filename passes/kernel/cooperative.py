@@ -48,7 +48,6 @@ from ingot.compiler.dialects.gpu import (
 )
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp
-from ingot.compiler.dialects.vector import CombiningKind, ReductionOp
 from ingot.passes.kernel.evaluate import Evaluator, Lanes, View
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.reduction import (
@@ -190,7 +189,11 @@ def reduce_row(evaluator: Evaluator, op: GenericOp, schedule: Schedule) -> None:
 
     total = over_chunks(evaluator, row, [start], lambda n, values: [step(n, values[0])])[0]
     if lanes is not None:
-        total = evaluator.emit(ReductionOp(total, CombiningKind(combiner.name))).dest
+        parts = [evaluator.lane(total, i) for i in range(row.width)]
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [combine(evaluator, combiner, a, b) for a, b in pairs]
+        (total,) = parts
     total = evaluator.emit(AllReduceOp(total, AllReduceOperation(combiner.name))).result
     init = widen_accumulator(evaluator, evaluator.element(op.outputs[0], zero), wide)
     total = combine(evaluator, combiner, init, total)

@@ -27,7 +27,12 @@ from xdsl.utils.hints import isa
 from ingot.compiler.analysis.building import at_end, before
 from ingot.compiler.analysis.kernel_shape import is_kernel
 from ingot.compiler.analysis.schedule import Schedule
-from ingot.compiler.analysis.structured import element_type, match_contraction, shape_of
+from ingot.compiler.analysis.structured import (
+    element_type,
+    indexing_maps,
+    match_contraction,
+    shape_of,
+)
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.compiler.dialects.linalg import GenericOp
@@ -40,7 +45,6 @@ from ingot.passes.kernel.tiling import (
     dimension_sizes,
     mixed_offsets,
     mixed_sizes,
-    upper_bound,
 )
 
 
@@ -98,7 +102,7 @@ def promote(op: GenericOp, position: int, schedule: Schedule) -> None:
             offsets.append(0)
         else:
             tiles.append(Tile(0, extent))
-            full.append(_largest(extent))
+            full.append(schedule.threadgroup[_shared_loop(op, position, len(full))])
             offsets.append(thread)
     staged = _pad(builder, Tiler(builder).slice(group, tuple(tiles)), tiles, full)
     alloc = AllocTensorOp(staged.type, copy=staged)
@@ -118,13 +122,10 @@ def promote(op: GenericOp, position: int, schedule: Schedule) -> None:
         thread_slice.erase()
 
 
-def _largest(extent: Index) -> int:
-    """The most elements that a threadgroup's tile has along a dimension."""
-    if isinstance(extent, int):
-        return extent
-    bound = upper_bound(extent)
-    assert bound is not None, "the size of a tile is an affine.min with a constant"
-    return bound
+def _shared_loop(op: GenericOp, position: int, dim: int) -> int:
+    """The shared loop that dimension `dim` of an operand runs along."""
+    loop = indexing_maps(op)[position].results[dim]
+    return indexing_maps(op)[-1].results.index(loop)
 
 
 def _pad(builder: Builder, value: SSAValue, tiles: list[Tile], full: list[int]) -> SSAValue:

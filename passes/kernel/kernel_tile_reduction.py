@@ -61,7 +61,7 @@ def tile_reduction(op: GenericOp, size: int) -> None:
     block = Block(arg_types=[IndexType(), init.type])
     inner = at_end(block)
     k, accumulator = block.args
-    tile = Tile(k, tile_size(inner, k, size, extent))
+    tile = Tile(k, tile_size(inner, k, size, extent, extent // size))
     tiler = Tiler(inner)
     inputs = [
         tiler.slice(

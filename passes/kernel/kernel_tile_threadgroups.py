@@ -64,7 +64,7 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
             offset = apply_map(inner, AffineDimExpr(0) * size, [iv])
         else:
             offset = 0
-        tiles.append(Tile(offset, tile_size(inner, offset, size, extent)))
+        tiles.append(Tile(offset, tile_size(inner, offset, size, extent, counts[i])))
 
     tiler = Tiler(inner)
     inserts: list[ParallelInsertSliceOp] = []

@@ -119,8 +119,10 @@ def _thread_tiles(
     """The range of each shared loop that one thread computes, inside its threadgroup's tile."""
     sizes = _shared_sizes(inserts[0].source)[: len(offsets)]
     return [
-        Tile(offset, tile_size(builder, offset, size, extent))
-        for offset, size, extent in zip(offsets, schedule.thread, sizes, strict=True)
+        Tile(offset, tile_size(builder, offset, size, extent, group // size))
+        for offset, size, extent, group in zip(
+            offsets, schedule.thread, sizes, schedule.threadgroup, strict=True
+        )
     ]
 
 

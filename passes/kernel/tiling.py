@@ -75,12 +75,12 @@ def apply_map(builder: Builder, expr: AffineExpr, operands: Sequence[Index]) -> 
     return builder.insert(affine.ApplyOp([dims[i] for i in used], AffineMapAttr(map_))).result
 
 
-def tile_size(builder: Builder, offset: Index, size: int, extent: Index) -> Index:
-    """min(size, extent - offset), static when the extent is a multiple of the size."""
+def tile_size(builder: Builder, offset: Index, size: int, extent: Index, count: int) -> Index:
+    """min(size, extent - offset), static when `count` tiles of this size make up the extent."""
     if isinstance(extent, int):
         if isinstance(offset, int):
             return max(0, min(size, extent - offset))
-        if extent % size == 0:
+        if extent == size * count:
             return size
         exprs = (AffineConstantExpr(size), AffineDimExpr(0) * -1 + extent)
         map_ = AffineMap(1, 0, exprs)

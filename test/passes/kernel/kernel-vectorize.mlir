@@ -25,7 +25,8 @@ func.func private @edges(%x: tensor<100x64xf32>) -> tensor<100x64xf32> attribute
 // CHECK: %[[VALID:.*]] = arith.cmpi slt
 // CHECK: %[[X:.*]] = vector.transfer_read %x
 // CHECK: %[[MASKED:.*]] = arith.select %{{.*}}, %[[X]], %{{.*}} : vector<4xi1>, vector<4xf32>
-// CHECK: %[[PART:.*]] = vector.reduction <add>
+// CHECK: vector.extract %{{.*}}[3] : f32 from vector<4xf32>
+// CHECK: %[[PART:.*]] = arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK-NEXT: %[[SUM:.*]] = gpu.all_reduce add %[[PART]] uniform
 // CHECK: %[[MEAN:.*]] = vector.broadcast
 // CHECK: %[[CENTERED:.*]] = arith.subf %[[X]], %[[MEAN]] : vector<4xf32>
