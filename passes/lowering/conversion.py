@@ -25,7 +25,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import spirv
-from ingot.passes.lowering.emitter import NO_CONTRACTION
 
 Handler = Callable[["FunctionConversion", Operation], "SSAValue | Sequence[SSAValue] | None"]
 """Converts an op: emits what it becomes and returns the value of each result."""
@@ -94,6 +93,8 @@ class FunctionConversion:
     handlers: dict[str, Handler]
     live: set[Operation]
     workgroup_size: tuple[int, int, int]
+    exact: bool
+    """Decorate floating-point ops so that no driver fuses or reorders them."""
     entry: Block
     block: Block = field(init=False)
     """Where ops are emitted."""
@@ -124,6 +125,12 @@ class FunctionConversion:
         if self.location is not None:
             op.location = self.location
         self.block.add_op(op)
+
+    def float_op(self, op: Operation) -> SSAValue:
+        """Add a floating-point op, decorated against transformations where that is asked for."""
+        if self.exact:
+            op.attributes["no_contraction"] = UnitAttr()
+        return self.emit(op)
 
     def pure(self, op_type: type[Operation], *operands: SSAValue) -> SSAValue:
         """The result of a pure op, computed once where it is in scope."""
@@ -257,13 +264,6 @@ class FunctionConversion:
 
 
 _INTEGERS = frozenset(IntegerType(width) for width in (1, 8, 16, 32, 64))
-
-
-def keep_contraction(source: Operation, target: Operation) -> Operation:
-    """Carry the mark that forbids contraction over to SPIR-V's decoration."""
-    if NO_CONTRACTION in source.attributes:
-        target.attributes["no_contraction"] = UnitAttr()
-    return target
 
 
 def width_of(type_: Attribute) -> int:

@@ -50,7 +50,9 @@ class ConvertToSpirvPass(ModulePass):
     """Replaces each L4 kernel by one L5 `spirv.module`, and drops the functions it called.
 
     Every argument becomes a bound buffer in order. An index has 32 bits where every offset in bytes
-    fits into them, else 64.
+    fits into them, else 64. With `exact`, floating-point arithmetic is decorated so that drivers
+    neither contract nor reorder it: Mesa's do both without, where Metal's compiler obeys its own
+    pragma.
 
     ```mlir
     func.func @k(%x: memref<64xf32>) attributes {ingot.kernel, ...} { ... }
@@ -68,11 +70,13 @@ class ConvertToSpirvPass(ModulePass):
 
     name = "convert-to-spirv"
 
+    exact: bool = True
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp)}
         called: set[str] = set()
         for kernel in kernels(op):
-            conversion = _KernelConversion(kernel, functions)
+            conversion = _KernelConversion(kernel, functions, self.exact)
             module = conversion.convert()
             called |= conversion.converted.keys()
             block = kernel.parent
@@ -91,6 +95,7 @@ class _KernelConversion:
 
     kernel: FuncOp
     functions: dict[str, FuncOp]
+    exact: bool
     converted: dict[str, spirv.FuncOp] = field(default_factory=dict[str, spirv.FuncOp])
 
     def convert(self) -> spirv.ModuleOp:
@@ -129,6 +134,7 @@ class _KernelConversion:
             handlers=_HANDLERS,
             live=live_ops(source.body.block),
             workgroup_size=workgroup_size(self.kernel),
+            exact=self.exact,
             entry=target.entry,
         )
         conversion.call = self._callee

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
-from xdsl.dialects import func, math
+from xdsl.dialects import func, math, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
@@ -17,16 +17,12 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     LocationAttr,
-    UnitAttr,
     VectorType,
     i1,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ingot.compiler.dialects import arith
-
-NO_CONTRACTION = "ingot.no_contraction"
-"""Marks a floating-point op that must not be fused with another into a multiply-add."""
 
 Scalar: TypeAlias = "Value | int | float"
 
@@ -60,8 +56,6 @@ class Emitter:
     block: Block
     before: Operation | None
     location: LocationAttr
-    strict: bool = False
-    """Mark floating-point arithmetic with `NO_CONTRACTION`."""
     function: Callable[[str, Attribute], func.FuncOp] | None = None
     """The function that computes a math op, by the op's name and operand type."""
     _constants: dict[tuple[float, bool, Attribute], SSAValue] = field(
@@ -73,13 +67,12 @@ class Emitter:
         cls,
         op: Operation,
         *,
-        strict: bool = False,
         function: Callable[[str, Attribute], func.FuncOp] | None = None,
     ) -> Emitter:
         """An emitter that inserts before `op` and takes over its location."""
         block = op.parent
         assert block is not None
-        return cls(block, op, op.location, strict, function)
+        return cls(block, op, op.location, function)
 
     def insert(self, op: Operation) -> Operation:
         """Insert an op, at the location of the code being expanded."""
@@ -101,8 +94,6 @@ class Emitter:
     def math(self, op_type: type[Operation], *operands: Value) -> Value:
         """Insert an op whose result has the type of its first operand."""
         op = op_type.create(operands=[o.ssa for o in operands], result_types=[operands[0].type])
-        if self.strict and isinstance(element_type(operands[0].type), AnyFloat):
-            op.attributes[NO_CONTRACTION] = UnitAttr()
         if (fastmath := _DEFAULT_FASTMATH.get(op_type)) is not None:
             op.properties["fastmath"] = fastmath
         elif (overflow := _DEFAULT_OVERFLOW.get(op_type)) is not None:
@@ -115,6 +106,22 @@ class Emitter:
         if (known := self._constants.get(key)) is None:
             known = self._constants[key] = self.op(constant_op(number, type_)).ssa
         return Value(known, self)
+
+    def branch(self) -> Emitter:
+        """An emitter for a new block of its own."""
+        return Emitter(Block(), None, self.location, self.function)
+
+    def if_else(
+        self,
+        condition: Value,
+        types: Sequence[Attribute],
+        then: Emitter,
+        otherwise: Emitter | None = None,
+    ) -> Sequence[SSAValue]:
+        """`scf.if` of blocks that branches filled, terminators included; returns its results."""
+        false_region = Region() if otherwise is None else Region(otherwise.block)
+        op = scf.IfOp(condition.ssa, types, Region(then.block), false_region)
+        return self.insert(op).results
 
     def call(self, name: str, *operands: Value) -> Value:
         """Call the function that computes the math op of this name."""

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
     ModuleOp,
-    UnitAttr,
     VectorType,
     f32,
 )
@@ -21,7 +20,6 @@ from xdsl.passes import ModulePass
 from ingot.compiler.dialects import vector
 from ingot.passes.lowering import math_boolean, math_conversion, math_integer, math_minmax
 from ingot.passes.lowering.emitter import (
-    NO_CONTRACTION,
     Emitter,
     Value,
     element_type,
@@ -38,7 +36,6 @@ _EXPANSIONS: dict[str, Expansion] = {
     **math_conversion.EXPANSIONS,
 }
 _SMALL_FLOATS = (Float16Type(), BFloat16Type())
-_CONTRACTIBLE = frozenset({"arith.addf", "arith.subf", "arith.mulf"})
 _FAST_NATIVE = frozenset(
     f"math.{name}"
     for name in (
@@ -53,9 +50,9 @@ _FAST_NATIVE = frozenset(
 class ExpandMathPass(ModulePass):
     """Writes out arithmetic that targets lack or get wrong, on L4 functions marked `ingot.kernel`.
 
-    Long formulas become calls of private functions of the module. `math=safe` allows contraction
-    of a product and a sum, `strict` forbids it (ops marked `ingot.no_contraction`), `fast` leaves
-    common functions to the target and does not care for NaN in minima and maxima.
+    Long formulas become calls of private functions of the module. `math=fast` leaves common
+    functions to the target and does not care for NaN in minima and maxima; `strict` differs from
+    `safe` only later, in `convert-to-spirv`.
 
     ```mlir
     %1 = math.tanh %0 : f32
@@ -71,8 +68,7 @@ class ExpandMathPass(ModulePass):
     math: Literal["safe", "fast", "strict"] = "safe"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        strict = self.math == "strict"
-        library = FunctionLibrary(op, strict)
+        library = FunctionLibrary(op)
         kernels = [function for function in op.ops if "ingot.kernel" in function.attributes]
         for kernel in kernels:
             for inner in list(kernel.walk()):
@@ -82,10 +78,8 @@ class ExpandMathPass(ModulePass):
     def _expand(self, op: Operation, library: FunctionLibrary) -> None:
         expansion = self._expansion(op)
         if expansion is None:
-            if self.math == "strict" and op.name in _CONTRACTIBLE:
-                op.attributes[NO_CONTRACTION] = UnitAttr()
             return
-        emitter = Emitter.before_op(op, strict=library.strict, function=library.get)
+        emitter = Emitter.before_op(op, function=library.get)
         result = expansion(op, emitter)
         if result is not None:
             replace_op(op, result)
@@ -97,14 +91,12 @@ class ExpandMathPass(ModulePass):
         fast = self.math == "fast"
         if fast and (op.name in _FAST_NATIVE):
             return None
-        if op.name in FORMULAS:
-            return _call
         if fast and (chosen := math_minmax.FAST_EXPANSIONS.get(op.name)) is not None:
             return chosen
         expansion = _EXPANSIONS.get(op.name)
-        if expansion is not None and _has_bf16(op):
-            return _in_single_precision(expansion)
-        return expansion
+        if expansion is None:
+            return _call if op.name in FORMULAS else None
+        return _in_single_precision(expansion) if _has_bf16(op) else expansion
 
 
 def _has_bf16(op: Operation) -> bool:
@@ -122,7 +114,7 @@ def _in_single_precision(expansion: Expansion) -> Expansion:
             if element_type(old.type) in _SMALL_FLOATS:
                 old._type = with_element(old.type, f32)  # pyright: ignore[reportPrivateUsage]
         e.insert(wide)
-        inner = Emitter.before_op(wide, strict=e.strict, function=e.function)
+        inner = Emitter.before_op(wide, function=e.function)
         result = expansion(wide, inner)
         if result is None:
             values = [e.value(value) for value in wide.results]

@@ -79,7 +79,7 @@ class ExpandNarrowTypesPass(ModulePass):
     target: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        library = FunctionLibrary(op, strict=False)
+        library = FunctionLibrary(op)
         for kernel in kernels(op):
             self._check(kernel)
             _expand(kernel, library)

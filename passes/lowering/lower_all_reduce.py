@@ -143,11 +143,11 @@ class _Lowering:
             return value
         partial = self._memory(op, value.type, groups, e)
         lane = e.op(gpu.LaneIdOp())
-        first = Emitter(Block(), None, e.location)
+        first = e.branch()
         group = e.op(gpu.SubgroupIdOp())
         first.insert(memref.StoreOp.get(value.ssa, partial, [group.ssa]))
         first.insert(scf.YieldOp())
-        e.insert(scf.IfOp(lane.eq(0).ssa, [], Region(first.block)))
+        e.if_else(lane.eq(0), [], first)
         e.insert(gpu.BarrierOp())
         if groups <= self.simd_width and groups & (groups - 1) == 0:
             mine = e.op(memref.LoadOp.get(partial, [(lane & (groups - 1)).ssa]))
@@ -175,14 +175,14 @@ class _Lowering:
         """`for (n = half; n > 0; n /= 2)`: combine i and i + n for all i below n."""
         e = thread.emitter
         before, after = (Block(arg_types=[IndexType()]) for _ in range(2))
-        before.args[0].name_hint = after.args[0].name_hint = "distance"
+        before.args[0].name_hint = after.args[0].name_hint = "stride"
         test = Emitter(before, None, e.location)
         count = test.value(before.args[0])
-        test.insert(scf.ConditionOp(count.gt(0).ssa, count.ssa))
+        test.insert(scf.ConditionOp(count.ne(0).ssa, count.ssa))
         step = Emitter(after, None, e.location)
-        distance = step.value(after.args[0])
-        self._combine_pairs(partial, Value(thread.ssa, step), distance, combine, ragged=False)
-        step.insert(scf.YieldOp(distance.shift_right_logical(1).ssa))
+        stride = step.value(after.args[0])
+        self._combine_pairs(partial, Value(thread.ssa, step), stride, combine, ragged=False)
+        step.insert(scf.YieldOp(stride.shift_right_logical(1).ssa))
         start = e.const(half, IndexType())
         e.insert(scf.WhileOp([start.ssa], [IndexType()], Region(before), Region(after)))
 
@@ -192,14 +192,14 @@ class _Lowering:
         e = thread.emitter
         partner = thread + distance
         active = partner.ult(self.threads) if ragged else thread.ult(distance)
-        inside = Emitter(Block(), None, e.location)
+        inside = e.branch()
         if not ragged:
             partner = Value(thread.ssa, inside) + distance
         mine = inside.op(memref.LoadOp.get(partial, [thread.ssa]))
         other = inside.op(memref.LoadOp.get(partial, [partner.ssa]))
         inside.insert(memref.StoreOp.get(combine(mine, other).ssa, partial, [thread.ssa]))
         inside.insert(scf.YieldOp())
-        e.insert(scf.IfOp(active.ssa, [], Region(inside.block)))
+        e.if_else(active, [], inside)
         e.insert(gpu.BarrierOp())
 
     def _memory(self, op: Operation, type_: Attribute, count: int, e: Emitter) -> SSAValue:

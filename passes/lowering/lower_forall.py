@@ -172,7 +172,9 @@ def _guarded(linear: Value, count: int) -> tuple[Emitter, SSAValue]:
     """`if linear < count`: an emitter inside it, and the id."""
     e = linear.emitter
     end = scf.YieldOp()
-    e.insert(scf.IfOp(linear.ult(count).ssa, [], Region(Block([end]))))
+    then = e.branch()
+    then.insert(end)
+    e.if_else(linear.ult(count), [], then)
     return Emitter.before_op(end), linear.ssa
 
 

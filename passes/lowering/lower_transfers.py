@@ -17,7 +17,7 @@ from xdsl.dialects.vector import (
     TransferReadOp,
     TransferWriteOp,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -88,19 +88,6 @@ def _transfer(op: TransferReadOp | TransferWriteOp, type_: Vector) -> _Transfer:
     return _Transfer(op.source, op.indices, type_.get_shape()[0], in_bounds, extent)
 
 
-def _if(
-    condition: Value, types: Sequence[Attribute], then: Emitter, other: Emitter | None
-) -> Operation:
-    false_region = Region() if other is None else Region(other.block)
-    op = scf.IfOp(condition.ssa, types, Region(then.block), false_region)
-    return condition.emitter.insert(op)
-
-
-def _branch(e: Emitter) -> Emitter:
-    """An emitter for the block of a branch."""
-    return Emitter(Block(), None, e.location, e.strict, e.function)
-
-
 def _lower_read(op: TransferReadOp) -> None:
     type_ = op.result.type
     transfer = _transfer(op, type_)
@@ -114,7 +101,7 @@ def _lower_read(op: TransferReadOp) -> None:
         replace_op(op, e.op(LoadOp(op.source, op.indices, type_)))
         return
     last = e.value(op.indices[-1])
-    then, other = _branch(e), _branch(e)
+    then, other = e.branch(), e.branch()
     then.insert(scf.YieldOp(then.op(LoadOp(op.source, op.indices, type_)).ssa))
     if transfer.whole_or_nothing:
         inside = last.lt(transfer.extent)
@@ -123,17 +110,17 @@ def _lower_read(op: TransferReadOp) -> None:
         inside = (last + transfer.width).le(transfer.extent)
         lanes = [_padded_lane(transfer, other, k, op.padding) for k in range(transfer.width)]
         other.insert(scf.YieldOp(other.op(vector.FromElementsOp(lanes, type_)).ssa))
-    replace_op(op, e.value(_if(inside, [type_], then, other).results[0]))
+    replace_op(op, e.value(e.if_else(inside, [type_], then, other)[0]))
 
 
 def _padded_lane(transfer: _Transfer, e: Emitter, lane: int, padding: SSAValue) -> SSAValue:
     last = e.value(transfer.indices[-1])
-    then, other = _branch(e), _branch(e)
+    then, other = e.branch(), e.branch()
     indices = transfer.lane(then.value(last.ssa), lane)
     then.insert(scf.YieldOp(then.op(memref.LoadOp.get(transfer.buffer, indices)).ssa))
     other.insert(scf.YieldOp(padding))
     inside = _lane_inside(transfer, last, lane)
-    return _if(inside, [padding.type], then, other).results[0]
+    return e.if_else(inside, [padding.type], then, other)[0]
 
 
 def _lane_inside(transfer: _Transfer, last: Value, lane: int) -> Value:
@@ -155,29 +142,29 @@ def _lower_write(op: TransferWriteOp) -> None:
 
 def _write_inside(op: TransferWriteOp, transfer: _Transfer, e: Emitter) -> None:
     last = e.value(op.indices[-1])
-    then = _branch(e)
+    then = e.branch()
     then.insert(StoreOp(op.vector, op.source, op.indices))
     then.insert(scf.YieldOp())
     if transfer.whole_or_nothing:
-        _if(last.lt(transfer.extent), [], then, None)
+        e.if_else(last.lt(transfer.extent), [], then)
         return
-    other = _branch(e)
+    other = e.branch()
     for lane in range(transfer.width):
         _store_lane(op, transfer, other, lane)
     other.insert(scf.YieldOp())
-    _if((last + transfer.width).le(transfer.extent), [], then, other)
+    e.if_else((last + transfer.width).le(transfer.extent), [], then, other)
 
 
 def _store_lane(op: TransferWriteOp, transfer: _Transfer, e: Emitter, lane: int) -> None:
     last = e.value(transfer.indices[-1])
     inside = _lane_inside(transfer, last, lane)
-    then = _branch(e)
+    then = e.branch()
     element = cast(Vector, op.vector.type).element_type
     value = then.op(ExtractOp(op.vector, [lane], element))
     indices = transfer.lane(then.value(last.ssa), lane)
     then.insert(memref.StoreOp.get(value.ssa, transfer.buffer, indices))
     then.insert(scf.YieldOp())
-    _if(inside, [], then, None)
+    e.if_else(inside, [], then)
 
 
 def _expect_last_dimension(op: TransferReadOp | TransferWriteOp) -> None:

@@ -20,6 +20,7 @@ from ingot.passes.lowering import (
     math_conversion,
     math_exponential,
     math_loops,
+    math_minmax,
     math_trigonometric,
 )
 from ingot.passes.lowering.emitter import Emitter, Value
@@ -27,20 +28,25 @@ from ingot.passes.lowering.emitter import Emitter, Value
 ROUND_TO_BF16 = "ingot.round_to_bf16"
 """Name of the function that rounds an f32 to a number that bf16 has."""
 
+_SCALAR: dict[str, Callable[..., Value]] = {
+    **math_loops.FUNCTIONS,
+    **math_trigonometric.SCALAR_FUNCTIONS,
+}
 FORMULAS: dict[str, Callable[..., Value]] = {
     ROUND_TO_BF16: math_conversion.round_to_bf16,
     **math_exponential.FUNCTIONS,
     **math_trigonometric.FUNCTIONS,
-    **math_loops.FUNCTIONS,
+    **_SCALAR,
+    **math_minmax.FUNCTIONS,
 }
-"""Formula by op name; the formulas of `math_loops` take scalars only."""
+"""Formula by op name."""
 
-_BINARY = frozenset({"math.powf", "math.atan2", "arith.remf", "math.ipowi"})
+_BINARY = frozenset({"math.powf", "math.atan2", "arith.remf", "math.ipowi", *math_minmax.FUNCTIONS})
 
 
 def scalar_only(name: str) -> bool:
     """Whether a vector has to call the function for each of its elements."""
-    return name in math_loops.FUNCTIONS
+    return name in _SCALAR
 
 
 def function_name(name: str, type_: Attribute) -> str:
@@ -56,7 +62,6 @@ class FunctionLibrary:
     """The math functions of one module, built when first asked for."""
 
     module: ModuleOp
-    strict: bool
 
     def __post_init__(self) -> None:
         self._functions = {
@@ -79,7 +84,7 @@ class FunctionLibrary:
             visibility=StringAttr("private"),
         )
         self._functions[symbol] = function
-        emitter = Emitter(block, None, _LOCATION, self.strict, self.get)
+        emitter = Emitter(block, None, _LOCATION, self.get)
         result = FORMULAS[name](*(emitter.value(argument) for argument in block.args))
         emitter.insert(func.ReturnOp(result.ssa))
         self.module.body.block.add_op(function)

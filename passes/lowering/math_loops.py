@@ -23,7 +23,7 @@ def _while(
 
     def region(terminate: Callable[[Emitter, list[Value]], None]) -> Region:
         block = Block(arg_types=types)
-        inner = Emitter(block, None, e.location, e.strict, e.function)
+        inner = Emitter(block, None, e.location, e.function)
         terminate(inner, [inner.value(arg) for arg in block.args])
         return Region(block)
 

@@ -36,10 +36,22 @@ def _propagating(op: Operation, e: Emitter, *, maximum: bool) -> Value:
         else:
             worse = a.ge(b) if take_equal else a.gt(b)
         return worse.select(b, a)
+    return e.call(op.name, a, b)
+
+
+def maximum(a: Value, b: Value) -> Value:
+    return _ordered(a, b, maximum=True)
+
+
+def minimum(a: Value, b: Value) -> Value:
+    return _ordered(a, b, maximum=False)
+
+
+def _ordered(a: Value, b: Value, *, maximum: bool) -> Value:
     zeros = (a.bits() & b.bits()) if maximum else (a.bits() | b.bits())
     better = a.gt(b) if maximum else a.lt(b)
     result = a.eq(b).select(zeros.as_float(), better.select(a, b))
-    unordered = e.op(arith.CmpfOp(a.ssa, b.ssa, "uno"))
+    unordered = a.emitter.op(arith.CmpfOp(a.ssa, b.ssa, "uno"))
     return unordered.select(a + b, result)
 
 
@@ -78,6 +90,11 @@ def fast_minimum(op: Operation, e: Emitter) -> Value:
     return a.lt(b).select(a, b)
 
 
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "arith.maximumf": maximum,
+    "arith.minimumf": minimum,
+}
+"""Formulas for two unknown operands, in any float type."""
 EXPANSIONS: dict[str, Callable[[Operation, Emitter], Value]] = {
     "arith.maximumf": maximumf,
     "arith.minimumf": minimumf,

@@ -23,7 +23,6 @@ from ingot.compiler.dialects import gpu, spirv
 from ingot.passes.lowering.conversion import (
     FunctionConversion,
     Handler,
-    keep_contraction,
     width_of,
 )
 from ingot.passes.lowering.emitter import element_type, with_element
@@ -39,7 +38,16 @@ def _direct(op_type: SpirvOp) -> Handler:
     """The op of the same operands."""
 
     def convert(c: FunctionConversion, op: Operation) -> SSAValue:
-        return c.emit(keep_contraction(op, _make(op_type, c.operands(op))))
+        return c.emit(_make(op_type, c.operands(op)))
+
+    return convert
+
+
+def _float(op_type: SpirvOp) -> Handler:
+    """The floating-point op of the same operands."""
+
+    def convert(c: FunctionConversion, op: Operation) -> SSAValue:
+        return c.float_op(_make(op_type, c.operands(op)))
 
     return convert
 
@@ -139,7 +147,7 @@ def _cmpf(c: FunctionConversion, op: Operation) -> SSAValue:
     predicate = xdsl_arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     a, b = c.operands(op)
     if (chosen := _CMPF.get(predicate)) is not None:
-        return c.emit(_make(chosen, (a, b)))
+        return c.float_op(_make(chosen, (a, b)))
     if predicate in ("true", "false"):
         return _splat(c, c.constant(predicate == "true", i1), c.result_type(op))
     unordered = c.emit(spirv.IsNanOp(a))
@@ -307,11 +315,11 @@ def _call(c: FunctionConversion, op: Operation) -> SSAValue:
 
 HANDLERS: dict[str, Handler] = {
     "arith.constant": _constant,
-    "arith.addf": _direct(spirv.FAddOp),
-    "arith.subf": _direct(spirv.FSubOp),
-    "arith.mulf": _direct(spirv.FMulOp),
-    "arith.divf": _direct(spirv.FDivOp),
-    "arith.negf": _direct(spirv.FNegateOp),
+    "arith.addf": _float(spirv.FAddOp),
+    "arith.subf": _float(spirv.FSubOp),
+    "arith.mulf": _float(spirv.FMulOp),
+    "arith.divf": _float(spirv.FDivOp),
+    "arith.negf": _float(spirv.FNegateOp),
     "arith.addi": _index_aware(spirv.IAddOp),
     "arith.subi": _index_aware(spirv.ISubOp),
     "arith.muli": _index_aware(spirv.IMulOp),

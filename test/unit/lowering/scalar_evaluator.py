@@ -95,6 +95,11 @@ _BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "arith.shrsi": lambda a, n: _shift(np.right_shift, a, n),
     "arith.shrui": lambda a, n: _shift(np.right_shift, _unsigned(a), _unsigned(n)).view(a.dtype),
 }
+_PARTIAL = frozenset(
+    f"arith.{name}"
+    for name in ("divsi", "divui", "remui", "shli", "shrsi", "shrui", "fptosi", "fptoui")
+)
+"""Ops that some operands make undefined."""
 _UNARY: dict[str, Callable[[Array], Array]] = {
     "arith.negf": np.negative,
     "math.absf": np.abs,
@@ -139,6 +144,8 @@ class Evaluator:
     def __init__(self, module: ModuleOp):
         self._functions = {f.sym_name.data: f for f in module.ops if isinstance(f, func.FuncOp)}
         self._values: dict[SSAValue, Array] = {}
+        self._active: Array | None = None
+        """Which elements take the branch or loop being evaluated; None for all."""
 
     def run(self, name: str, *arguments: Array) -> list[Array]:
         """The results of a function; `arguments` have one axis."""
@@ -158,6 +165,8 @@ class Evaluator:
 
     def _op(self, op: Operation, operands: list[Array]) -> list[Array]:
         name = op.name
+        if name in _PARTIAL and self._active is not None:
+            operands = [np.where(self._active, x, x.dtype.type(1)) for x in operands]
         if name in _BINARY:
             return [_BINARY[name](*operands)]
         if name in _UNARY:
@@ -197,22 +206,33 @@ class Evaluator:
             case math.FmaOp():
                 wide = [x.astype(np.float64) for x in operands]
                 return [wide[0] * wide[1] + wide[2]]
+            case scf.IfOp():
+                true, false = (
+                    self._masked(taken, region.block, ())
+                    for taken, region in zip((operands[0], ~operands[0]), op.regions, strict=True)
+                )
+                return [np.where(operands[0], t, f) for t, f in zip(true, false, strict=True)]
             case scf.WhileOp():
                 return self._while(op, operands)
             case _:
                 raise NotImplementedError(name)
 
+    def _masked(self, taken: Array, block: Block, arguments: Sequence[Array]) -> list[Array]:
+        """The results of a block that only some elements take."""
+        outer = self._active
+        self._active = taken if outer is None else taken & outer
+        results = self._block(block, arguments)
+        self._active = outer
+        return results
+
     def _while(self, op: scf.WhileOp, state: list[Array]) -> list[Array]:
         """All elements step together; one that is done keeps its state."""
         running = np.ones(np.broadcast(*state).shape, bool)
         while True:
-            holds, *passed = self._block(op.before_region.block, state)
+            holds, *passed = self._masked(running, op.before_region.block, state)
             running = running & holds
             state = [np.where(running, p, s) for p, s in zip(passed, state, strict=True)]
             if not running.any():
                 return state
-            # an element that is done takes along the state of one that runs, which is valid
-            first = int(np.argmax(running))
-            active = [np.where(running, s, np.broadcast_to(s, running.shape)[first]) for s in state]
-            stepped = self._block(op.after_region.block, active)
+            stepped = self._masked(running, op.after_region.block, state)
             state = [np.where(running, n, s) for n, s in zip(stepped, state, strict=True)]
