@@ -62,6 +62,8 @@ _EXECUTION_FLAGS = (
     "-fno-rtti",
     "-fPIC",
     "-w",
+    # The return address of a call tells which barrier or operation a thread waits in.
+    "-fno-optimize-sibling-calls",
     # Uninitialized variables are the same garbage in every run.
     "-ftrivial-auto-var-init=pattern",
 )
