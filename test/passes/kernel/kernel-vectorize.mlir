@@ -26,7 +26,9 @@ func.func private @edges(%x: tensor<100x64xf32>) -> tensor<100x64xf32> attribute
 // CHECK: %[[X:.*]] = vector.transfer_read %x
 // CHECK: %[[MASKED:.*]] = arith.select %{{.*}}, %[[X]], %{{.*}} : vector<4xi1>, vector<4xf32>
 // CHECK: vector.extract %{{.*}}[3] : f32 from vector<4xf32>
-// CHECK: %[[PART:.*]] = arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: %[[PART:.*]] = arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK-NEXT: %[[SUM:.*]] = gpu.all_reduce add %[[PART]] uniform
 // CHECK: %[[MEAN:.*]] = vector.broadcast
 // CHECK: %[[CENTERED:.*]] = arith.subf %[[X]], %[[MEAN]] : vector<4xf32>
