@@ -74,7 +74,7 @@ class GeneralizeStructuredOp(RewritePattern):
             inputs, outputs, Region(body), maps, iterators, [r.type for r in op.results]
         )
         set_location(generic, op)
-        rewriter.replace_op(op, generic)
+        rewriter.replace(op, generic)
 
 
 class CastFilledValue(RewritePattern):
@@ -93,7 +93,7 @@ class CastFilledValue(RewritePattern):
             new_op.location = op.location
         fill = FillOp([converted], op.outputs, [r.type for r in op.results])
         set_location(fill, op)
-        rewriter.replace_op(op, [*new_ops, fill])
+        rewriter.replace(op, [*new_ops, fill])
 
 
 class DecomposeSoftmax(RewritePattern):
@@ -105,7 +105,7 @@ class DecomposeSoftmax(RewritePattern):
         if not isinstance(type, TensorType) or not isinstance(type.element_type, AnyFloat):
             raise refuse(op, f"linalg.softmax of {type}: only tensors of floats are supported")
         decomposition = _Softmax(op, cast("TensorType[AnyFloat]", type))
-        rewriter.replace_op(op, decomposition.ops, [decomposition.result])
+        rewriter.replace(op, decomposition.ops, [decomposition.result])
 
 
 class _Softmax:
