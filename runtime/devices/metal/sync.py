@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Lock
 from time import monotonic
 from typing import Any, Final, cast
 
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
 from ingot.runtime.devices.metal.native import STATUS_ERROR, message_of
+from ingot.runtime.devices.timeline import Timeline, wait_or_fail
 from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
 
@@ -23,14 +23,8 @@ class MetalSemaphore(Semaphore):
         super().__init__(device)
         self.event: Final[Any] = mtl_device.newSharedEvent()
         self.event.setSignaledValue_(value)
-        self._lock = Lock()
-        self._failure: DeviceError | None = None
+        self.timeline: Final = Timeline()
         self._pending: list[tuple[int, Any]] = []
-
-    @property
-    def failure(self) -> DeviceError | None:
-        """Why the semaphore failed, if it did."""
-        return self._failure
 
     @property
     def value(self) -> int:
@@ -39,20 +33,21 @@ class MetalSemaphore(Semaphore):
         return reached
 
     def signal(self, value: int) -> None:
-        with self._lock:
+        with self.timeline.lock:
             present = int(self.event.signaledValue())
             if value <= present:
                 raise HalUsageError(f"a semaphore at {present} cannot be signalled to {value}")
             self.event.setSignaledValue_(value)
 
     def fail(self, error: DeviceError) -> None:
-        with self._lock:
-            if self._failure is None:
-                self._failure = error
+        release = self.timeline.fail(error, int(self.event.signaledValue()))
+        if release is not None:
+            self.event.setSignaledValue_(release)
 
     def expect(self, value: int, buffer: Any) -> None:
         """Remember that an `MTLCommandBuffer` will signal `value`."""
-        with self._lock:
+        self.timeline.expect(value)
+        with self.timeline.lock:
             self._pending.append((value, buffer))
 
     def wait(self, value: int, timeout: float | None = None) -> None:
@@ -76,7 +71,7 @@ class MetalSemaphore(Semaphore):
         The event may be signalled before the command buffer has its final status, so those are
         waited for.
         """
-        with self._lock:
+        with self.timeline.lock:
             done = [buffer for value, buffer in self._pending if value <= reached]
             running = [(value, buffer) for value, buffer in self._pending if value > reached]
             self._pending = running
@@ -85,8 +80,7 @@ class MetalSemaphore(Semaphore):
         for buffer in (*done, *(buffer for _, buffer in running)):
             if buffer.status() == STATUS_ERROR:
                 self.fail(DeviceError(f"Metal failed: {message_of(buffer.error())}"))
-        if self._failure is not None:
-            raise self._failure
+        self.timeline.raise_failure()
 
 
 class MetalQueue(Queue):
@@ -105,11 +99,8 @@ class MetalQueue(Queue):
     ) -> None:
         waits = cast("Sequence[tuple[MetalSemaphore, int]]", wait)
         signals = cast("Sequence[tuple[MetalSemaphore, int]]", signal)
-        for semaphore, _ in waits:
-            if semaphore.failure is not None:
-                for waiting, _ in signals:
-                    waiting.fail(semaphore.failure)
-                return
+        if not wait_or_fail(waits, [semaphore for semaphore, _ in signals]):
+            return
         buffer = self._queue.commandBuffer()
         if buffer is None:
             error = DeviceError(f"'{self.device.name}' gives no command buffer")

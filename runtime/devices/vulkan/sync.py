@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from threading import Lock, RLock
+from threading import Lock
 from time import monotonic
 from typing import Final, cast
 
+from ingot.runtime.devices.timeline import Timeline, wait_or_fail
 from ingot.runtime.devices.vulkan.commands import VulkanCommandBuffer
 from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.native import (
@@ -22,6 +23,8 @@ from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, Semaphore
 _SLICE: Final = 0.05
 """Seconds after which a wait looks for a failure, and for a signal of the operating system."""
 _ALL_COMMANDS: Final = 0x10000
+_LOST: Final = 2**64 - 1
+"""Stands for the value of a semaphore whose device is gone."""
 
 
 class VulkanSemaphore(Semaphore):
@@ -44,33 +47,29 @@ class VulkanSemaphore(Semaphore):
         self._get_value = handle.function("vkGetSemaphoreCounterValue")
         self._signal = handle.function("vkSignalSemaphore")
         self._semaphores = vk.ffi.new("VkSemaphore[]", [semaphore])
-        self._failure: DeviceError | None = None
-        self._lock = RLock()
-
-    @property
-    def failure(self) -> DeviceError | None:
-        """Why the semaphore failed, if it did."""
-        return self._failure
+        self.timeline: Final = Timeline()
 
     @property
     def value(self) -> int:
-        self._raise_failure()
+        self.timeline.raise_failure()
         stored = self._vk.ffi.new("uint64_t*")
         self._check(self._get_value(self._raw, self.vk_semaphore, stored), "reading a semaphore")
         return stored[0]
 
     def signal(self, value: int) -> None:
-        with self._lock:
+        with self.timeline.lock:
             if value <= self.value:
                 raise HalUsageError(f"a semaphore at {self.value} cannot be signalled to {value}")
-            info = self._vk.VkSemaphoreSignalInfo(semaphore=self.vk_semaphore, value=value)
-            result = self._signal(self._raw, self._vk.ffi.addressof(info))
+            result = self._signal_raw(value)
         self._check(result, "signalling a semaphore")
 
     def fail(self, error: DeviceError) -> None:
-        with self._lock:
-            if self._failure is None:
-                self._failure = error
+        stored = self._vk.ffi.new("uint64_t*")
+        if self._get_value(self._raw, self.vk_semaphore, stored) != SUCCESS:
+            stored[0] = _LOST
+        release = self.timeline.fail(error, stored[0])
+        if release is not None:
+            self._signal_raw(release)
 
     def wait(self, value: int, timeout: float | None = None) -> None:
         ffi = self._vk.ffi
@@ -82,16 +81,16 @@ class VulkanSemaphore(Semaphore):
         info.pValues = values
         end = None if timeout is None else monotonic() + timeout
         while True:
-            self._raise_failure()
+            self.timeline.raise_failure()
             left = _SLICE if end is None else min(_SLICE, max(0.0, end - monotonic()))
             result = self._wait(self._raw, info, int(left * 1e9))
             if result == SUCCESS:
-                self._raise_failure()
+                self.timeline.raise_failure()
                 return
             if result != TIMEOUT:
                 self._check(result, "waiting for the device")
             if end is not None and monotonic() >= end:
-                self._raise_failure()
+                self.timeline.raise_failure()
                 raise DeviceTimeoutError(
                     f"'{self.device.name}' did not finish within {timeout:g} seconds"
                 )
@@ -99,11 +98,11 @@ class VulkanSemaphore(Semaphore):
     def _check(self, result: int, doing: str) -> None:
         if result != SUCCESS:
             self.fail(error_of(self._vk, result, doing))
-            self._raise_failure()
+            self.timeline.raise_failure()
 
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
+    def _signal_raw(self, value: int) -> int:
+        info = self._vk.VkSemaphoreSignalInfo(semaphore=self.vk_semaphore, value=value)
+        return self._signal(self._raw, self._vk.ffi.addressof(info))
 
 
 class VulkanQueue(Queue):
@@ -132,11 +131,10 @@ class VulkanQueue(Queue):
         waits = cast("Sequence[tuple[VulkanSemaphore, int]]", wait)
         signals = cast("Sequence[tuple[VulkanSemaphore, int]]", signal)
         buffers = cast("Sequence[VulkanCommandBuffer]", command_buffers)
-        for semaphore, _ in waits:
-            if semaphore.failure is not None:
-                for waiting, _ in signals:
-                    waiting.fail(semaphore.failure)
-                return
+        if not wait_or_fail(waits, [semaphore for semaphore, _ in signals]):
+            return
+        for semaphore, value in signals:
+            semaphore.timeline.expect(value)
         with self._lock:
             self._submitted += 1
             everything = [*signals, (self._progress, self._submitted)]

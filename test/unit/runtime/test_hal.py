@@ -311,6 +311,36 @@ class TestSemaphores:
         steps.wait(2, timeout=30)
         assert copied.buffer.read() == b"a" * 8
 
+    def test_work_fails_when_what_it_waits_for_fails_later(self, device: Device) -> None:
+        go, middle, done = (device.create_semaphore() for _ in range(3))
+        device.queue.submit([], wait=[(go, 1)], signal=[(middle, 1)])
+        device.queue.submit([], wait=[(middle, 1)], signal=[(done, 1)])
+        go.fail(rt.DeviceError("cause"))
+        with pytest.raises(rt.DeviceError, match="cause"):
+            done.wait(1, timeout=30)
+        after = device.create_semaphore()
+        device.queue.submit([], signal=[(after, 1)])
+        after.wait(1, timeout=30)
+
+    def test_semaphores_order_threads_and_the_device(self, device: Device) -> None:
+        area = filled(device, bytes(4))
+        commands = record(device, lambda c: c.fill(area, b"abcd"))
+        ping, pong = device.create_semaphore(), device.create_semaphore()
+
+        def answer() -> None:
+            for turn in range(1, 101):
+                ping.wait(turn, timeout=30)
+                device.queue.submit([commands], wait=[(ping, turn)], signal=[(pong, turn)])
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        for turn in range(1, 101):
+            ping.signal(turn)
+            pong.wait(turn, timeout=30)
+        thread.join(30)
+        assert area.buffer.read() == b"abcd"
+        assert (ping.value, pong.value) == (100, 100)
+
     def test_work_that_waits_for_a_failure_fails(self, device: Device) -> None:
         failed, done = device.create_semaphore(), device.create_semaphore()
         failed.fail(rt.DeviceError("cause"))
