@@ -65,15 +65,15 @@ def write_bundle(bundle: Bundle) -> bytes:
     """
     check_bundle(bundle, "the bundle to write")
     offsets, data_size = _place_constants(bundle.constants)
-    head = _Writer().bundle(bundle, offsets)
-    data_offset = _align(len(head))
-    file = bytearray(data_offset + data_size)
-    file[: len(head)] = head
+    head = bytearray(_Writer().bundle(bundle, offsets))
+    head += bytes(_align(len(head)) - len(head))
+    _patch(head, data_size)
+    parts: list[bytearray | bytes | memoryview] = [head]
+    end = 0
     for constant, offset in zip(bundle.constants, offsets, strict=True):
-        data = memoryview(constant.data).cast("B")
-        file[data_offset + offset : data_offset + offset + data.nbytes] = data
-    _patch(file, data_offset)
-    return bytes(file)
+        parts += [bytes(offset - end), constant.data]
+        end = offset + constant.type.byte_size
+    return b"".join(parts)
 
 
 def _align(offset: int) -> int:
@@ -90,13 +90,13 @@ def _place_constants(constants: Iterable[Constant]) -> tuple[list[int], int]:
     return offsets, end
 
 
-def _patch(file: bytearray, data_offset: int) -> None:
+def _patch(head: bytearray, data_size: int) -> None:
     """Store the two numbers that are known only now."""
-    root = FlatBuffer(memoryview(file)[:data_offset], "the bundle to write").root(fb.BUNDLE)
-    for name, value in (("file_size", len(file)), ("data_offset", data_offset)):
+    root = FlatBuffer(memoryview(head), "the bundle to write").root(fb.BUNDLE)
+    for name, value in (("file_size", len(head) + data_size), ("data_offset", len(head))):
         place = root.place(name, 8)
         assert place is not None
-        pack_into("<Q", file, place, value)
+        pack_into("<Q", head, place, value)
 
 
 class _Writer:
