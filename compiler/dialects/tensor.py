@@ -18,8 +18,6 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import (
     DynamicIndexList,
     get_dynamic_index_list,
-    parse_dynamic_index_list_without_types,
-    print_dynamic_index_list,
     split_dynamic_index_list,
     verify_dynamic_index_list,
 )
@@ -31,7 +29,6 @@ from xdsl.irdl import (
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
-    opt_operand_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -39,11 +36,12 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ingot.compiler.dialects.packing import PackLike, UnpackLike
 from ingot.compiler.dialects.scf import InParallelOp
 
 AnyTensor = base(TensorType[Attribute]) | base(UnrankedTensorType[Attribute])
@@ -281,143 +279,6 @@ def _parse_dims(parser: Parser, keyword: str) -> DenseArrayBase:
 
 def _print_dims(printer: Printer, keyword: str, dims: DenseArrayBase) -> None:
     printer.print_string(f" {keyword}([{', '.join(str(dim) for dim in dims.get_values())}])")
-
-
-class _PackLike(IRDLOperation):
-    """Operands, properties and syntax that pack and unpack share, in `tensor` and in `linalg`."""
-
-    source = operand_def(TensorType)
-    dest = operand_def(TensorType)
-    inner_tiles = var_operand_def(IndexType)
-    outer_dims_perm = opt_prop_def(DenseArrayBase.constr(i64))
-    inner_dims_pos = prop_def(DenseArrayBase.constr(i64))
-    static_inner_tiles = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(TensorType)
-
-    traits = traits_def(Pure())
-
-    @property
-    def mixed_tiles(self) -> list[SSAValue | int]:
-        """The tile size of each dimension in `inner_dims_pos`."""
-        values: Sequence[int] = self.static_inner_tiles.get_values()
-        return get_dynamic_index_list(values, self.inner_tiles, DYNAMIC_INDEX)
-
-    @staticmethod
-    def parse_tiling(parser: Parser) -> tuple[dict[str, Attribute], list[UnresolvedOperand]]:
-        properties: dict[str, Attribute] = {}
-        for name in ("outer_dims_perm", "inner_dims_pos"):
-            if parser.parse_optional_keyword(name):
-                parser.parse_punctuation("=")
-                dims = parser.parse_comma_separated_list(
-                    Parser.Delimiter.SQUARE, parser.parse_integer
-                )
-                properties[name] = DenseArrayBase.from_list(i64, dims)
-        parser.parse_keyword("inner_tiles")
-        parser.parse_punctuation("=")
-        dynamic, static = parse_dynamic_index_list_without_types(
-            parser, dynamic_index=DYNAMIC_INDEX
-        )
-        properties["static_inner_tiles"] = DenseArrayBase.from_list(i64, static)
-        return properties, list(dynamic)
-
-    def print_tiling(self, printer: Printer) -> None:
-        for name in ("outer_dims_perm", "inner_dims_pos"):
-            dims = self.properties.get(name)
-            if isinstance(dims, DenseArrayBase) and (dims.get_values() or name == "inner_dims_pos"):
-                printer.print_string(f" {name} = [{', '.join(str(d) for d in dims.get_values())}]")
-        printer.print_string(" inner_tiles = ")
-        values: Sequence[int] = self.static_inner_tiles.get_values()
-        print_dynamic_index_list(printer, DYNAMIC_INDEX, self.inner_tiles, values)
-        printer.print_string(" into ")
-        printer.print_ssa_value(self.dest)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.source.type)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.dest.type)
-
-    def verify_(self) -> None:
-        if len(self.inner_dims_pos) != len(self.static_inner_tiles):
-            raise VerifyException("expected one inner tile for each of inner_dims_pos")
-
-
-class PackLike(_PackLike):
-    """`pack`: `source` cut into tiles that become the last dimensions of `dest`."""
-
-    padding_value = opt_operand_def()
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        source = parser.parse_unresolved_operand()
-        padding: SSAValue | None = None
-        if parser.parse_optional_keyword("padding_value"):
-            with parser.in_parens():
-                value = parser.parse_unresolved_operand()
-                parser.parse_punctuation(":")
-                padding = parser.resolve_operand(value, parser.parse_type())
-        properties, tiles = cls.parse_tiling(parser)
-        parser.parse_keyword("into")
-        dest = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        source_type = parser.parse_type()
-        parser.parse_punctuation("->")
-        dest_type = parser.parse_type()
-        return cls.build(
-            operands=[
-                parser.resolve_operand(source, source_type),
-                parser.resolve_operand(dest, dest_type),
-                [parser.resolve_operand(tile, IndexType()) for tile in tiles],
-                padding,
-            ],
-            result_types=[dest_type],
-            properties=properties,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.source)
-        if self.padding_value is not None:
-            printer.print_string(" padding_value(")
-            printer.print_ssa_value(self.padding_value)
-            printer.print_string(" : ")
-            printer.print_attribute(self.padding_value.type)
-            printer.print_string(")")
-        self.print_tiling(printer)
-
-
-class UnpackLike(_PackLike):
-    """`unpack`: the inverse of `pack`."""
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        source = parser.parse_unresolved_operand()
-        properties, tiles = cls.parse_tiling(parser)
-        parser.parse_keyword("into")
-        dest = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        source_type = parser.parse_type()
-        parser.parse_punctuation("->")
-        dest_type = parser.parse_type()
-        return cls.build(
-            operands=[
-                parser.resolve_operand(source, source_type),
-                parser.resolve_operand(dest, dest_type),
-                [parser.resolve_operand(tile, IndexType()) for tile in tiles],
-            ],
-            result_types=[dest_type],
-            properties=properties,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.source)
-        self.print_tiling(printer)
 
 
 @irdl_op_definition

@@ -35,9 +35,11 @@ from ingot.compiler.dialects.linalg.structured import (
     ContractOp,
     ElementwiseOp,
     MapOp,
+    PackOp,
     ReduceOp,
     SoftmaxOp,
     TransposeOp,
+    UnPackOp,
 )
 
 __all__ = [
@@ -57,11 +59,13 @@ __all__ = [
     "MapOp",
     "MatmulOp",
     "NamedOp",
+    "PackOp",
     "ReduceOp",
     "SoftmaxOp",
     "TransposeOp",
     "TypeFn",
     "TypeFnAttr",
+    "UnPackOp",
     "YieldOp",
     "element_type",
     "rank_of",
@@ -81,6 +85,8 @@ Linalg = Dialect(
         ContractOp,
         ElementwiseOp,
         SoftmaxOp,
+        PackOp,
+        UnPackOp,
     ],
     [IteratorTypeAttr, TypeFnAttr, ElementwiseKindAttr],
 )

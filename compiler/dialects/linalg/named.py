@@ -211,7 +211,7 @@ class NamedOp(LinalgStructuredOperation):
             if name not in hidden
         }
         if shown:
-            printer.print_op_attributes(shown)
+            printer.print_op_attributes(dict(sorted(shown.items())))
         print_operand_list(printer, "ins", self.inputs)
         print_operand_list(printer, "outs", self.outputs)
         print_result_types(printer, self.res.types)

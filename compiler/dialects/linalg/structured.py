@@ -47,6 +47,7 @@ from ingot.compiler.dialects.linalg.core import (
 )
 from ingot.compiler.dialects.linalg.named import NamedOp, element_type, rank_of
 from ingot.compiler.dialects.linalg.table import BINARY, NAMED_OPS, UNARY, NamedOpSpec
+from ingot.compiler.dialects.packing import PackLike, UnpackLike
 
 
 def tensor_types(values: Sequence[SSAValue]) -> list[Attribute]:
@@ -453,3 +454,17 @@ class SoftmaxOp(IRDLOperation):
         print_operand_list(printer, "ins", [self.input])
         print_operand_list(printer, "outs", [self.output])
         print_result_types(printer, self.result.types)
+
+
+@irdl_op_definition
+class PackOp(PackLike):
+    """`linalg.pack` (LLVM 20 and later; `tensor.pack` before)."""
+
+    name = "linalg.pack"
+
+
+@irdl_op_definition
+class UnPackOp(UnpackLike):
+    """`linalg.unpack` (LLVM 20 and later; `tensor.unpack` before)."""
+
+    name = "linalg.unpack"
