@@ -19,6 +19,7 @@ THREADGROUP_MEMORY = 32768
 MEMORY_MESSAGE = "the threadgroup variables of this kernel exceed 32768 bytes"
 _OWN_INCLUDE = re.compile(r"#\s*include\s*<(metal_\w+|simd/simd\.h)>")
 _METAL_PRAGMA = re.compile(r"#\s*pragma\s+METAL\b")
+_BFLOAT_LITERAL = re.compile(r"(?=.*[.eE])[\d.]+([eE][-+]?\d+)?[bB][fF]\Z")
 _FUNCTION_CONSTANT = re.compile(r"function_constant\b")
 
 
@@ -41,12 +42,14 @@ def for_checking(found: Reflection) -> EditedText:
 
 
 def _common_edits(found: Reflection) -> Iterator[Edit]:
-    """Drop attributes and the includes that stand for our one header."""
+    """Drop attributes and the includes that our one header stands for; spell bfloat literals."""
     for token in found.tokens:
         if token.kind == "directive" and (
             _OWN_INCLUDE.match(token.text) or _METAL_PRAGMA.match(token.text)
         ):
             yield blank(found.source, token.start, token.end)
+        elif token.kind == "number" and _BFLOAT_LITERAL.match(token.text):
+            yield Edit(token.start, token.end, f"bfloat({token.text[:-2]}f)")
     for attribute in found.attributes:
         start, end = found.tokens[attribute.first].start, found.tokens[attribute.last].end
         if attribute.text == "kernel":

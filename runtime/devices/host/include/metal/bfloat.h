@@ -45,8 +45,6 @@ INGOT_BFLOAT_BINARY(/)
 #undef INGOT_BFLOAT_BINARY
 constexpr bfloat operator-(bfloat a) { return bfloat(-static_cast<float>(a)); }
 constexpr bfloat operator+(bfloat a) { return a; }
-constexpr bfloat operator""bf(long double x) { return bfloat(static_cast<float>(x)); }
-constexpr bfloat operator""bf(unsigned long long x) { return bfloat(static_cast<float>(x)); }
 #endif
 
 namespace metal {
