@@ -24,7 +24,7 @@ from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
 LONG_REDUCTION = 16
-"""Elements from which a reduction over trailing dimensions is worth the threads of a threadgroup."""
+"""Elements from which a threadgroup shares a reduction over trailing dimensions."""
 
 
 @dataclass
@@ -91,6 +91,7 @@ def _reads(
         return
     # A reshape or another host op: a buffer of its own, behind which the producers are hidden.
     yield Read(graph.number(value), (), direct=False)
+    assert isinstance(value.owner, Operation)
     for operand in value.owner.operands:
         if isinstance(operand.type, TensorType):
             yield from _reads(operand, None, graph)
@@ -164,8 +165,9 @@ def is_contraction(op: GenericOp) -> bool:
 
 def _argument_under_casts(value: SSAValue) -> int | None:
     """The body argument that a value is, up to conversions."""
-    while not isinstance(value, BlockArgument):
+    while isinstance(value.owner, Operation):
         if len(value.owner.operands) != 1:
             return None
         value = value.owner.operands[0]
+    assert isinstance(value, BlockArgument)
     return value.index

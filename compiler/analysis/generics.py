@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    AnyFloat,
     ArrayAttr,
     FloatAttr,
     IndexType,
@@ -32,6 +33,7 @@ from xdsl.rewriter import InsertPoint
 
 from ingot.compiler.analysis.reshapes import Groups, common_shape, reassociation
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, IteratorTypeAttr, YieldOp
 
 _OpT = TypeVar("_OpT", bound=Operation)
@@ -68,17 +70,11 @@ Body = Callable[[Emitter, Sequence[SSAValue]], Sequence[SSAValue]]
 """Appends the ops of a body, given its block arguments; returns what it yields."""
 
 
-def tensor_type(value: SSAValue) -> TensorType[Attribute]:
-    """The type of a ranked tensor value."""
-    assert isinstance(value.type, TensorType)
-    return value.type
-
-
 def zero(type_: Attribute) -> IntegerAttr | FloatAttr:
     """The zero of a scalar type."""
     if isinstance(type_, IntegerType | IndexType):
-        return IntegerAttr(0, type_)
-    return FloatAttr(0.0, type_)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return IntegerAttr(0, cast("IntegerType | IndexType", type_))
+    return FloatAttr(0.0, cast("AnyFloat", type_))
 
 
 def empty(emit: Emitter, type_: TensorType[Attribute]) -> SSAValue:

@@ -7,10 +7,10 @@ from itertools import product
 from math import inf
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from ingot.compiler.analysis.scalar_folding import int_of
+from ingot.compiler.analysis.tensor_types import integer_width
 from ingot.compiler.dialects.linalg import IndexOp
 
 Bounds = tuple[float, float]
@@ -64,8 +64,9 @@ def index_bounds(value: SSAValue, extents: Sequence[int]) -> Bounds:
 
 
 def _of_type(value: SSAValue) -> Bounds:
-    if isinstance(value.type, IntegerType):
-        half = 1 << (value.type.width.data - 1)
+    width = integer_width(value.type)
+    if width is not None:
+        half = 1 << (width - 1)
         return -half, half - 1
     return -inf, inf
 

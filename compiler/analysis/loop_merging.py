@@ -11,12 +11,12 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from ingot.compiler.analysis.affine_maps import linear_form
 
 Verdict = int | Literal["free", "blocked"]
-"""How a map sees the loops j and j + 1: as its results k and k + 1 (k is given), not at all or within
-one result ("free"), or so that they cannot be merged ("blocked")."""
+"""How a map sees the loops j and j + 1: as its results k and k + 1 (k is given), not at all or
+within one result ("free"), or so that they cannot be merged ("blocked")."""
 
 
 def merge_verdict(map_: AffineMap, loop: int, inner_extent: int) -> Verdict:
-    """Whether `map_` allows merging `loop` with the next one, which has `inner_extent` iterations."""
+    """Whether `map_` allows merging `loop` with the next one, of `inner_extent` iterations."""
     users = [k for k, e in enumerate(map_.results) if {loop, loop + 1} & e.used_dims()]
     if not users:
         return "free"

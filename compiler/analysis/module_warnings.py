@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute
 
 WARNINGS = "ingot.warnings"
 """Attribute of the module: an array of strings, in the order in which they came up."""
@@ -20,4 +23,5 @@ def warnings(module: ModuleOp) -> tuple[str, ...]:
     known = module.attributes.get(WARNINGS)
     if not isinstance(known, ArrayAttr):
         return ()
-    return tuple(attr.data for attr in known.data if isinstance(attr, StringAttr))
+    attributes = cast("ArrayAttr[Attribute]", known).data
+    return tuple(attr.data for attr in attributes if isinstance(attr, StringAttr))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from math import prod
-from operator import mul
 
 Groups = tuple[tuple[int, ...], ...]
 """For each dimension of the shorter shape the consecutive dimensions of the longer one."""
@@ -37,10 +35,20 @@ def reassociation(longer: Sequence[int], shorter: Sequence[int]) -> Groups | Non
     return tuple(tuple(group) for group in groups)
 
 
+def _cuts(shape: Sequence[int]) -> set[int]:
+    """How many elements there are in the first dimensions, for each number of them."""
+    cuts: set[int] = set()
+    count = 1
+    for size in shape:
+        count *= size
+        cuts.add(count)
+    return cuts
+
+
 def common_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
     """The finest shape that both collapse to; the shapes have the same number of elements."""
     total = prod(first)
     if total == 0:
         return (0,)
-    cuts = sorted(set(accumulate(first, mul)) & set(accumulate(second, mul)))
+    cuts = sorted(_cuts(first) & _cuts(second))
     return tuple(high // low for low, high in zip([1, *cuts], cuts, strict=False) if high != low)

@@ -1,18 +1,16 @@
 """The value of scalar arith ops whose operands are known.
 
-Floats are computed by NumPy in the op's own type, so that a folded value is the one that the op has.
+Floats are computed by NumPy in the op's own type, so that a folded value is the one that the op
+has; NumPy is imported when the first one is met.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-import ml_dtypes
-import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    AnyFloat,
     BFloat16Type,
     Float16Type,
     Float32Type,
@@ -24,12 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-_FLOATS: dict[type[Attribute], Any] = {
-    BFloat16Type: ml_dtypes.bfloat16,
-    Float16Type: np.float16,
-    Float32Type: np.float32,
-    Float64Type: np.float64,
-}
+from ingot.compiler.analysis.constants import numpy_dtype
 
 _INTEGER_OPS: dict[type[Operation], Callable[[int, int], int]] = {
     arith.AddiOp: lambda a, b: a + b,
@@ -47,9 +40,8 @@ _FLOAT_OPS: dict[type[Operation], Callable[[Any, Any], Any]] = {
     arith.SubfOp: lambda a, b: a - b,
     arith.MulfOp: lambda a, b: a * b,
     arith.DivfOp: lambda a, b: a / b,
-    arith.MaximumfOp: np.maximum,
-    arith.MinimumfOp: np.minimum,
 }
+"""On NumPy scalars of the op's type."""
 
 _CMPI: tuple[Callable[[int, int], bool] | None, ...] = (
     lambda a, b: a == b,
@@ -128,12 +120,8 @@ def _fold_constants(
     values = [c.value.data for c in constants]
     if type(op) in _INTEGER_OPS:
         return _integer(_INTEGER_OPS[type(op)](int(values[0]), int(values[1])), type_)
-    if type(op) in _FLOAT_OPS and isinstance(type_, AnyFloat):
-        kind = _FLOATS.get(type(type_))
-        if kind is None:
-            return None
-        with np.errstate(all="ignore"):
-            return FloatAttr(float(_FLOAT_OPS[type(op)](kind(values[0]), kind(values[1]))), type_)
+    if type(op) in _FLOAT_OPS:
+        return _fold_float(_FLOAT_OPS[type(op)], values, type_)
     match op:
         case arith.CmpiOp():
             compare = _CMPI[op.predicate.value.data]
@@ -144,14 +132,25 @@ def _fold_constants(
         case arith.IndexCastOp() | arith.ExtSIOp():
             # i1 is stored as 0 or -1; both conversions extend the sign.
             return _integer(int(values[0]), type_)
-        case arith.ExtFOp() | arith.TruncFOp() if isinstance(type_, AnyFloat):
-            kind = _FLOATS.get(type(type_))
-            with np.errstate(all="ignore"):
-                return None if kind is None else FloatAttr(float(kind(values[0])), type_)
-        case arith.NegfOp() if isinstance(type_, AnyFloat):
-            return FloatAttr(-float(values[0]), type_)
+        case arith.ExtFOp() | arith.TruncFOp():
+            return _fold_float(lambda a, _: a, [values[0], values[0]], type_)
+        case arith.NegfOp():
+            return _fold_float(lambda a, _: -a, [values[0], values[0]], type_)
         case _:
             return None
+
+
+def _fold_float(
+    compute: Callable[[Any, Any], Any], values: list[int | float], type_: Attribute
+) -> FloatAttr | None:
+    """The value of a function of two floats, rounded to the type."""
+    if not isinstance(type_, Float64Type | Float32Type | Float16Type | BFloat16Type):
+        return None
+    import numpy as np
+
+    kind = numpy_dtype(type_).type
+    with np.errstate(all="ignore"):
+        return FloatAttr(float(compute(kind(values[0]), kind(values[1]))), type_)
 
 
 def _integer(value: int, type_: Attribute) -> IntegerAttr | None:
@@ -159,5 +158,5 @@ def _integer(value: int, type_: Attribute) -> IntegerAttr | None:
     if isinstance(type_, IndexType):
         return IntegerAttr(value, type_)
     if isinstance(type_, IntegerType):
-        return IntegerAttr(value, type_, truncate_bits=True)
+        return IntegerAttr(value, cast("IntegerType", type_), truncate_bits=True)
     return None

@@ -50,7 +50,7 @@ class RegionOp(IRDLOperation):
     """Ops on tensors that become one kernel; values from above are its inputs.
 
     ```mlir
-    %0 = dispatch.region -> (tensor<64xf32>) attributes {ingot.kind = "row", ingot.row_dims = 1 : i64} {
+    %0 = dispatch.region -> (tensor<64xf32>) attributes {ingot.kind = "pointwise"} {
       ...
       dispatch.yield %r : tensor<64xf32>
     }

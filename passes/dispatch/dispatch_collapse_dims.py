@@ -27,6 +27,7 @@ from ingot.compiler.analysis.structured import (
     loop_extents,
     shape_of,
 )
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.dispatch import ROW_DIMS, RegionOp, YieldOp
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp
@@ -113,6 +114,7 @@ class _Merger:
         old = self.region
         block = Block()
         before = Emitter.before(old)
+        yielded: list[SSAValue] = []
         for op in list(old.body.block.ops):
             emit = Emitter.at_end(block, op.location)
             match op:
@@ -204,8 +206,9 @@ class _Merger:
 
 def _merged_type(value: SSAValue, dims: list[list[int]]) -> TensorType[Attribute]:
     shape = shape_of(value)
-    assert isinstance(value.type, TensorType)
-    return TensorType(value.type.element_type, [prod(shape[i] for i in group) for group in dims])
+    return TensorType(
+        tensor_type(value).element_type, [prod(shape[i] for i in group) for group in dims]
+    )
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,8 @@ class DispatchCollapseDimsPass(ModulePass):
     An elementwise kernel becomes one loop, rows of a batch become rows; the reshapes at the borders
     of the region are views.
 
-        dispatch.region { linalg.generic {(d0, d1, d2) -> (d0, d1, d2)} ins(%x : tensor<2x32x64xf32>) }
+        dispatch.region { linalg.generic {(d0, d1, d2) -> (d0, d1, d2)}
+                                         ins(%x : tensor<2x32x64xf32>) }
     becomes
         %c = tensor.collapse_shape %x [[0, 1, 2]] : tensor<2x32x64xf32> into tensor<4096xf32>
         dispatch.region { linalg.generic {(d0) -> (d0)} ins(%c : tensor<4096xf32>) }

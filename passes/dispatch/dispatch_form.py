@@ -30,9 +30,9 @@ from ingot.compiler.analysis.generics import (
     erase,
     fill,
     make_generic,
-    tensor_type,
 )
 from ingot.compiler.analysis.structured import indexing_maps, shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.dispatch import KIND, ROW_DIMS, RegionOp, YieldOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp
 
@@ -105,7 +105,7 @@ class _RegionBuilder:
                 outputs[i] = empty(Emitter.before(new), tensor_type(init))
             if written is None or not free[i] or not _is_made_here(outputs[i]):
                 continue
-            order = sorted(range(len(written)), key=lambda dim: written[dim])
+            order = sorted(range(len(written)), key=written.__getitem__)
             if order == list(range(len(order))):
                 continue
             orders[i] = order

@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -18,7 +18,7 @@ from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.liveness import live_ranges
 from ingot.compiler.analysis.memory_plan import Interval, plan_memory
 from ingot.compiler.analysis.structured import shape_of
-from ingot.compiler.analysis.tensor_bytes import byte_size
+from ingot.compiler.analysis.tensor_types import byte_size, tensor_type
 from ingot.compiler.dialects.dispatch import CallOp
 from ingot.compiler.dialects.linalg import FillOp
 from ingot.compiler.dialects.plan import (
@@ -60,9 +60,9 @@ class _Constants:
         """The number of the constant with the data of `value`, an `arith.constant`."""
         assert isinstance(value.owner, arith.ConstantOp)
         attribute = value.owner.value
-        type_ = value.type
-        assert isinstance(type_, TensorType)
-        key = constant_array(attribute).tobytes(), type_
+        type_ = tensor_type(value)
+        assert isinstance(attribute, DenseIntOrFPElementsAttr)
+        key = attribute.data.data, type_
         if key not in self.known:
             self.known[key] = len(self.ops)
             hint = value.name_hint
@@ -99,9 +99,9 @@ class _Program:
                 self.places[root] = "constant", self.constants.index(root)
             else:
                 self.places[root] = "transient", len(self.sizes)
-                self.sizes.append(byte_size(root.type))
+                self.sizes.append(byte_size(root))
         storage, index = self.places[root]
-        return RangeAttr.of(storage, index, 0, byte_size(root.type))
+        return RangeAttr.of(storage, index, 0, byte_size(root))
 
     def add(self, command: DispatchOp | PlanFillOp | CopyOp, like: Operation) -> None:
         """Append a command that comes from the op `like`."""

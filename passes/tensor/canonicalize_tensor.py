@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
@@ -34,10 +33,10 @@ from ingot.compiler.analysis.generics import (
     fill,
     reshape,
     reshape_steps,
-    tensor_type,
 )
 from ingot.compiler.analysis.scalar_folding import fold, int_of
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import FillOp
 
 from .generic_patterns import GENERIC_PATTERNS
@@ -81,7 +80,7 @@ class FoldReshape(RewritePattern):
         elif isinstance(owner, FillOp):
             rewriter.replace(op, [], [fill(emit, owner.inputs[0], tensor_type(op.result))])
         elif isinstance(owner, arith.ConstantOp):
-            constant = emit.add(_retyped(owner, cast("TensorType[Attribute]", op.result.type)))
+            constant = emit.add(_retyped(owner, tensor_type(op.result)))
             rewriter.replace(op, [], [constant.result])
         elif isinstance(owner, Reshape):
             already_short = isinstance(owner, tensor.CollapseShapeOp) and isinstance(
@@ -136,7 +135,7 @@ class SplatConstantToFill(RewritePattern):
 
 
 def _splat_value(
-    value: DenseIntOrFPElementsAttr[Attribute],
+    value: DenseIntOrFPElementsAttr,
 ) -> IntegerAttr | FloatAttr | None:
     """The one element that all elements equal; compares bytes, since constants may be large."""
     data = value.data.data
@@ -146,7 +145,7 @@ def _splat_value(
     width = len(data) // count
     if data != data[:width] * count:
         return None
-    return cast("IntegerAttr | FloatAttr", next(iter(value.iter_attrs())))
+    return next(iter(value.iter_attrs()))
 
 
 class FillFromEmpty(RewritePattern):

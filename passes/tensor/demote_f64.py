@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func
@@ -18,26 +17,27 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.analysis.constants import constant_array, dense_constant
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.module_warnings import add_warning
+from ingot.compiler.analysis.tensor_types import as_tensor_type
 
 _HINT = "pass --demote-f64 to compute in f32 instead"
 
 
 def _is_f64(type_: Attribute) -> bool:
-    if isinstance(type_, TensorType):
-        type_ = cast("TensorType[Attribute]", type_).element_type
-    return isinstance(type_, Float64Type)
+    return isinstance(get_element_type_or_self(type_), Float64Type)
 
 
 def _demoted(type_: Attribute) -> Attribute:
     """f32 in place of f64."""
-    if isinstance(type_, TensorType) and _is_f64(type_):
-        return TensorType(f32, type_.get_shape(), type_.encoding)
-    return f32 if isinstance(type_, Float64Type) else type_
+    if not _is_f64(type_):
+        return type_
+    tensor = as_tensor_type(type_)
+    return f32 if tensor is None else TensorType(f32, tensor.get_shape(), tensor.encoding)
 
 
 def _may_be_demoted(op: Operation) -> bool:

@@ -23,9 +23,9 @@ from ingot.compiler.analysis.generics import (
     fill,
     loop_indices,
     reshape,
-    tensor_type,
 )
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, RankOp
 
 MOST_ELEMENTS = 64

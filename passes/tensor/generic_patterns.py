@@ -1,4 +1,4 @@
-"""Canonical forms of one `linalg.generic`: what it reads, what it starts from, what its body says."""
+"""Canonical forms of one `linalg.generic`: what it reads and starts from, and its body."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.transforms.common_subexpression_elimination import cse
 
 from ingot.compiler.analysis.affine_maps import dims_given
-from ingot.compiler.analysis.generics import Emitter, empty, fill, tensor_type
+from ingot.compiler.analysis.generics import Emitter, empty, fill
 from ingot.compiler.analysis.structured import indexing_maps, is_parallel, loop_extents, shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, YieldOp
 
 

@@ -17,7 +17,7 @@ from ingot.compiler.analysis.cost import body_cost
 from ingot.compiler.analysis.dispatch_graph import is_contraction
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.fusion_profit import Candidate, should_fuse
-from ingot.compiler.analysis.generics import Emitter, empty, erase, materialize, tensor_type
+from ingot.compiler.analysis.generics import Emitter, empty, erase, materialize
 from ingot.compiler.analysis.loop_merging import merge_verdict
 from ingot.compiler.analysis.structured import (
     captured_tensors,
@@ -26,6 +26,7 @@ from ingot.compiler.analysis.structured import (
     loop_extents,
     shape_of,
 )
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
 from .generic_patterns import set_operands, share_equal_inputs
@@ -61,9 +62,12 @@ def _follows_reduction(op: GenericOp) -> bool:
     shape = shape_of(op.results[0])
     for operand in op.inputs:
         owner = operand.owner
-        if isinstance(owner, GenericOp) and shape_of(operand) == shape:
-            if not all(is_parallel(owner)) or _follows_reduction(owner):
-                return True
+        if (
+            isinstance(owner, GenericOp)
+            and shape_of(operand) == shape
+            and (not all(is_parallel(owner)) or _follows_reduction(owner))
+        ):
+            return True
     return False
 
 
@@ -98,7 +102,7 @@ def _inline(
     arguments: dict[SSAValue, SSAValue],
     loops: list[SSAValue | int],
 ) -> SSAValue:
-    """Clone the body of `producer`; loop i is an index value, or loop `loops[i]` of the consumer."""
+    """Clone the body of `producer`; its loop i is an index, or loop `loops[i]` of the consumer."""
     block = producer.body.block
     for op in block.ops:
         if isinstance(op, YieldOp):

@@ -21,9 +21,9 @@ from ingot.compiler.analysis.generics import (
     elementwise,
     erase,
     loop_indices,
-    tensor_type,
 )
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.tensor import PadOp
 
 

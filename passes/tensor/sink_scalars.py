@@ -11,7 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.generics import Emitter, elementwise, erase, tensor_type
+from ingot.compiler.analysis.generics import Emitter, elementwise, erase
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
 
@@ -50,23 +51,26 @@ def _sink_into(op: GenericOp, block: Block) -> None:
                 inner.operands[i] = cloned[operand]
 
 
+def _fill_on_device(op: FillOp) -> None:
+    """The host does not know the scalar: the device computes it for each element."""
+    scalar = op.inputs[0]
+    type_ = tensor_type(op.results[0])
+    filled = elementwise(Emitter.before(op), type_, [], [], lambda _, __: [scalar])
+    op.results[0].replace_all_uses_with(filled)
+    erase(op)
+
+
 def _sink_in_block(block: Block) -> None:
     for op in list(block.ops):
         if isinstance(op, FillOp) and _is_host_scalar(op.inputs[0], block):
-            # The scalar is not known to the host: the device computes it for each element.
-            scalar = op.inputs[0]
-            filled = elementwise(
-                Emitter.before(op), tensor_type(op.results[0]), [], [], lambda _, __: [scalar]
-            )
-            op.results[0].replace_all_uses_with(filled)
-            erase(op)
+            _fill_on_device(op)
     for op in list(block.ops):
         if isinstance(op, GenericOp):
             _sink_into(op, block)
     for op in reversed(list(block.ops)):
-        if len(op.results) == 1 and _is_host_scalar(op.results[0], block):
-            if not op.results[0].uses:
-                erase(op)
+        scalar = len(op.results) == 1 and _is_host_scalar(op.results[0], block)
+        if scalar and not op.results[0].uses:
+            erase(op)
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ from ingot.compiler.analysis.generics import (
     erase,
     loop_indices,
     reshape,
-    tensor_type,
     zero,
 )
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 
 Index = int | SSAValue
 """Known, or computed on the host."""
@@ -179,7 +179,7 @@ def insert_slice(op: tensor.InsertSliceOp, emit: Emitter) -> SSAValue:
 def _position_in_slice(
     emit: Emitter, loop: SSAValue, axis: Axis, extent: int
 ) -> tuple[SSAValue, list[SSAValue]]:
-    """Which element of the slice lies at `loop`, clamped to one that exists, and whether it does."""
+    """Which element of the slice lies at `loop`, clamped to those it has, and whether it is one."""
     conditions: list[SSAValue] = []
     distance = loop
     if isinstance(axis.offset, SSAValue):

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.structured import indexing_maps
+from ingot.compiler.analysis.tensor_types import as_tensor_type
 from ingot.compiler.dialects.dispatch import KERNEL_MARK
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, IteratorType, YieldOp
 from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, PadOp, RankOp
@@ -57,20 +58,20 @@ _SAID: dict[str, tuple[str, str | None]] = {
 """What an op is called in the sentence "... is not supported yet", and what to do instead."""
 
 
-def _check_type(where: Operation | SSAValue, type_: Attribute, what: str) -> None:
+def _check_type(where: SSAValue, what: str) -> None:
     """Refuse tensors whose shape, size or element type no kernel can have."""
-    if not isinstance(type_, TensorType):
-        if isinstance(where, SSAValue):
-            return
-        raise refuse(where, f"{what} is a {type_}, which is not a ranked tensor")
-    shape = type_.get_shape()
+    type_: Attribute = where.type
+    tensor_ = as_tensor_type(type_)
+    if tensor_ is None:
+        return
+    shape = tensor_.get_shape()
     if DYNAMIC_INDEX in shape:
         raise refuse(
             where,
             f"{what} has the dynamic shape {type_}, which is not supported yet",
             "export the program with static shapes",
         )
-    element = str(type_.element_type)
+    element = str(tensor_.element_type)
     if element not in _ELEMENT_TYPES:
         raise refuse(where, f"{what} is a {type_}: elements of type {element} are not supported")
     if prod(shape) > MOST_ELEMENTS:
@@ -92,7 +93,8 @@ def _check_signature(function: func.FuncOp) -> None:
     if len(function.body.blocks) != 1:
         raise refuse(
             function,
-            f"function {function.sym_name.data} has branches between blocks, which is not supported",
+            f"function {function.sym_name.data} has branches between blocks, "
+            "which is not supported",
         )
     for argument in function.body.block.args:
         what = f"argument {argument.index} of {function.sym_name.data}"
@@ -102,7 +104,7 @@ def _check_signature(function: func.FuncOp) -> None:
                 f"{what} is a {argument.type}, but arguments must be ranked tensors",
                 f"pass a scalar as tensor<{argument.type}>",
             )
-        _check_type(argument, argument.type, what)
+        _check_type(argument, what)
     for i, type_ in enumerate(function.function_type.outputs.data):
         if not isinstance(type_, TensorType):
             raise refuse(
@@ -121,16 +123,16 @@ def _check_host_op(op: Operation) -> None:
     ):
         name = op.op_name.data if isinstance(op, builtin.UnregisteredOp) else op.name
         raise refuse(op, f"{name} is not supported")
-    if dialect in _SCALAR_DIALECTS and not isinstance(op, arith.ConstantOp):
-        if any(isinstance(r.type, TensorType) for r in op.results):
-            raise refuse(
-                op,
-                f"{op.name} on whole tensors is not supported",
-                "convert it by `mlir-opt --convert-elementwise-to-linalg`",
-            )
+    computes = dialect in _SCALAR_DIALECTS and not isinstance(op, arith.ConstantOp)
+    if computes and any(isinstance(r.type, TensorType) for r in op.results):
+        raise refuse(
+            op,
+            f"{op.name} on whole tensors is not supported",
+            "convert it by `mlir-opt --convert-elementwise-to-linalg`",
+        )
     for result in op.results:
         if isinstance(result.type, TensorType):
-            _check_type(result, result.type, f"the result of {op.name}")
+            _check_type(result, f"the result of {op.name}")
         elif not isinstance(result.type, IndexType) and str(result.type) not in _ELEMENT_TYPES:
             raise refuse(op, f"{op.name} computes a {result.type}, which is not supported")
 
