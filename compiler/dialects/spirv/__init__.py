@@ -40,9 +40,19 @@ from xdsl.ir import Attribute, Dialect, Operation
 
 from ingot.compiler.dialects.spirv import enums, types
 from ingot.compiler.dialects.spirv.arithmetic import *  # noqa: F403
-from ingot.compiler.dialects.spirv.base import INSTRUCTION_OPS
+from ingot.compiler.dialects.spirv.atomic import *  # noqa: F403
+from ingot.compiler.dialects.spirv.base import INSTRUCTION_OPS as INSTRUCTION_OPS
 from ingot.compiler.dialects.spirv.base import Kind as Kind
+from ingot.compiler.dialects.spirv.calls import *  # noqa: F403
+from ingot.compiler.dialects.spirv.calls import FunctionCallOp, ReturnOp, ReturnValueOp
 from ingot.compiler.dialects.spirv.composite import *  # noqa: F403
+from ingot.compiler.dialects.spirv.constants import *  # noqa: F403
+from ingot.compiler.dialects.spirv.constants import (
+    ConstantOp,
+    ReferenceOfOp,
+    SpecConstantOp,
+    UndefOp,
+)
 from ingot.compiler.dialects.spirv.control import *  # noqa: F403
 from ingot.compiler.dialects.spirv.control import (
     BranchConditionalOp,
@@ -52,8 +62,10 @@ from ingot.compiler.dialects.spirv.control import (
     SelectionOp,
     UnreachableOp,
 )
+from ingot.compiler.dialects.spirv.cooperative import *  # noqa: F403
 from ingot.compiler.dialects.spirv.enums import *  # noqa: F403
 from ingot.compiler.dialects.spirv.families import *  # noqa: F403
+from ingot.compiler.dialects.spirv.glsl import *  # noqa: F403
 from ingot.compiler.dialects.spirv.group import *  # noqa: F403
 from ingot.compiler.dialects.spirv.memory import *  # noqa: F403
 from ingot.compiler.dialects.spirv.memory import VariableOp
@@ -62,20 +74,14 @@ from ingot.compiler.dialects.spirv.requirements import required_vce as required_
 from ingot.compiler.dialects.spirv.structure import *  # noqa: F403
 from ingot.compiler.dialects.spirv.structure import (
     AddressOfOp,
-    ConstantOp,
     EntryPointOp,
     ExecutionModeOp,
     FuncOp,
-    FunctionCallOp,
     GlobalVariableOp,
     ModuleOp,
-    ReferenceOfOp,
-    ReturnOp,
-    ReturnValueOp,
-    SpecConstantOp,
-    UndefOp,
 )
 from ingot.compiler.dialects.spirv.types import *  # noqa: F403
+from ingot.compiler.dialects.spirv.vectors import *  # noqa: F403
 
 _STRUCTURE_OPS: list[type[Operation]] = [
     ModuleOp,

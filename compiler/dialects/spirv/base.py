@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -177,7 +177,7 @@ def define_row(
         "__annotations__": dict.fromkeys(constants, ClassVar),
         **constants,
     }
-    cls = type(f"{mnemonic.replace('.', '')}Op", (family,), namespace)
+    cls = cast("type[OpT]", type(f"{mnemonic.replace('.', '')}Op", (family,), namespace))
     return instruction(row)(cls)
 
 
@@ -204,3 +204,16 @@ def print_operands(printer: Printer, operands: Sequence[SSAValue]) -> None:
 def i32_array(values: Sequence[int]) -> ArrayAttr[IntegerAttr]:
     """`[1 : i32, 2 : i32]`"""
     return ArrayAttr([IntegerAttr(v, i32) for v in values])
+
+
+def parse_attributes(parser: Parser) -> dict[str, Attribute]:
+    """The attribute dictionary, if present, and the colon before an op's types."""
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    return attributes
+
+
+def print_attributes(printer: Printer, op: Operation) -> None:
+    """The attribute dictionary, if it holds anything, and the colon before an op's types."""
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")

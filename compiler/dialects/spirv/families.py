@@ -21,8 +21,10 @@ from ingot.compiler.dialects.spirv.base import (
     SpirvOp,
     instruction,
     operand_fields,
+    parse_attributes,
     parse_operands,
     parse_types,
+    print_attributes,
     print_operands,
     print_types,
 )
@@ -53,8 +55,7 @@ class UniformOp(SpirvOp):
     def parse(cls, parser: Parser) -> Self:
         position = parser.pos
         unresolved = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         type = parser.parse_type()
         arity = len(cls.INFO.layout)
         if len(unresolved) != arity:
@@ -70,8 +71,7 @@ class UniformOp(SpirvOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_operands(printer, self.operands)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         printer.print_attribute(self.operands[0].type)
 
     def verify_(self) -> None:
@@ -146,8 +146,7 @@ class CastOp(SpirvOp):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         unresolved = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         operand = parser.resolve_operand(unresolved, parser.parse_type())
         parser.parse_keyword("to")
         op = cls(operand, parser.parse_type())
@@ -157,8 +156,7 @@ class CastOp(SpirvOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.operand)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         printer.print_attribute(self.operand.type)
         printer.print_string(" to ")
         printer.print_attribute(self.result.type)
@@ -219,8 +217,7 @@ class TypedOperandsOp(SpirvOp):
     def parse(cls, parser: Parser) -> Self:
         position = parser.pos
         unresolved = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         types = parse_types(parser)
         if len(types) != max(cls.TYPE_INDEX) + 1:
             parser.raise_error(f"{cls.name} needs {max(cls.TYPE_INDEX) + 1} types", position)
@@ -234,8 +231,7 @@ class TypedOperandsOp(SpirvOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_operands(printer, self.operands)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         firsts = [self.TYPE_INDEX.index(i) for i in range(max(self.TYPE_INDEX) + 1)]
         print_types(printer, [self.operands[i].type for i in firsts])
 
@@ -325,8 +321,7 @@ class ExtendedBinaryOp(SpirvOp):
     def parse(cls, parser: Parser) -> Self:
         position = parser.pos
         unresolved = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         type = parser.parse_type()
         if not isinstance(type, StructType) or len(type.members) != 2 or len(unresolved) != 2:
             parser.raise_error("expected two operands and a struct of two members", position)
@@ -336,8 +331,7 @@ class ExtendedBinaryOp(SpirvOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_operands(printer, self.operands)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
@@ -369,8 +363,7 @@ class SelectOp(SpirvOp):
     def parse(cls, parser: Parser) -> Self:
         position = parser.pos
         unresolved = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         condition, *types = parse_types(parser)
         if len(types) != 1 or len(unresolved) != 3:
             parser.raise_error("expected three operands and two types", position)
@@ -381,8 +374,7 @@ class SelectOp(SpirvOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_operands(printer, self.operands)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         print_types(printer, [self.condition.type, self.result.type])
 
     def verify_(self) -> None:

@@ -1,12 +1,12 @@
-"""Barriers, subgroup (SIMD-group) instructions and cooperative matrices."""
+"""Barriers and subgroup (SIMD-group) instructions."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import TypeAttribute, VectorType, i1, i32
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.dialects.builtin import VectorType, i1, i32
+from xdsl.ir import SSAValue
+from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -16,35 +16,28 @@ from ingot.compiler.dialects.spirv.base import (
     EnumerantWord,
     Instruction,
     Kind,
-    MemoryOperands,
     Operand,
     Operands,
     SpirvOp,
-    TypeWord,
     define_row,
     instruction,
+    parse_attributes,
     parse_operands,
     parse_types,
+    print_attributes,
     print_operands,
     print_types,
 )
 from ingot.compiler.dialects.spirv.enums import (
     Capability,
-    CooperativeMatrixLayout,
-    CooperativeMatrixLayoutAttr,
-    CooperativeMatrixUse,
     GroupOperation,
     GroupOperationAttr,
-    MemoryAccess,
-    MemoryAccessAttr,
     MemorySemantics,
     MemorySemanticsAttr,
     Scope,
     ScopeAttr,
-    flag_names,
 )
 from ingot.compiler.dialects.spirv.families import Value
-from ingot.compiler.dialects.spirv.types import CooperativeMatrixType, PointerType
 
 _EXECUTION = EnumerantId("execution_scope", ScopeAttr)
 _MEMORY = EnumerantId("memory_scope", ScopeAttr)
@@ -108,8 +101,7 @@ class GroupOp(SpirvOp):
         scope = ScopeAttr(ScopeAttr.parse_parameter(parser))
         position = parser.pos
         unresolved = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         operands = parser.resolve_operands(unresolved, parse_types(parser), position)
         return cls.create(
             operands=operands,
@@ -121,8 +113,7 @@ class GroupOp(SpirvOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(f" <{self.execution_scope.data.name}> ")
         print_operands(printer, self.operands)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         print_types(printer, [operand.type for operand in self.operands])
 
     def verify_(self) -> None:
@@ -144,8 +135,7 @@ class GroupNonUniformElectOp(GroupOp):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         scope = ScopeAttr.parse_parameter(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         parser.parse_keyword("i1")
         op = cls(scope)
         op.attributes |= attributes
@@ -200,8 +190,7 @@ class GroupNonUniformBallotOp(GroupOp):
     def parse(cls, parser: Parser) -> Self:
         scope = ScopeAttr(ScopeAttr.parse_parameter(parser))
         predicate = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         return cls.create(
             operands=[parser.resolve_operand(predicate, i1)],
             result_types=[parser.parse_type()],
@@ -212,8 +201,7 @@ class GroupNonUniformBallotOp(GroupOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(f" <{self.execution_scope.data.name}> ")
         printer.print_ssa_value(self.predicate)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
@@ -263,8 +251,7 @@ class GroupReduceOp(SpirvOp):
         if parser.parse_optional_keyword("cluster_size"):
             with parser.in_parens():
                 size = parser.resolve_operand(parser.parse_unresolved_operand(), i32)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser)
         op = cls(
             Scope[scope],
             GroupOperation[operation],
@@ -282,8 +269,7 @@ class GroupReduceOp(SpirvOp):
             printer.print_string(" cluster_size(")
             printer.print_ssa_value(self.cluster_size)
             printer.print_string(")")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_attributes(printer, self)
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
@@ -337,267 +323,3 @@ GroupNonUniformBitwiseXorOp = _reduce("BitwiseXor", 361, Kind.INTEGER)
 GroupNonUniformLogicalAndOp = _reduce("LogicalAnd", 362, Kind.BOOLEAN)
 GroupNonUniformLogicalOrOp = _reduce("LogicalOr", 363, Kind.BOOLEAN)
 GroupNonUniformLogicalXorOp = _reduce("LogicalXor", 364, Kind.BOOLEAN)
-
-
-_MATRIX_CAPABILITY = (Capability.CooperativeMatrixKHR,)
-_MATRIX_EXTENSION = ("SPV_KHR_cooperative_matrix",)
-_LAYOUT = EnumerantId("matrix_layout", CooperativeMatrixLayoutAttr)
-_ACCESS = MemoryOperands("memory_operand")
-
-
-class MatrixAccessOp(SpirvOp):
-    """The layout and the memory operands that matrix loads and stores share."""
-
-    matrix_layout: CooperativeMatrixLayoutAttr = prop_def(CooperativeMatrixLayoutAttr)
-    memory_operand: MemoryAccessAttr | None = opt_prop_def(MemoryAccessAttr)
-
-    def print_access(self, printer: Printer) -> None:
-        printer.print_string(f", <{self.matrix_layout.data.name}>")
-        if self.memory_operand is not None:
-            printer.print_string(f", <{flag_names(self.memory_operand.data)}>")
-
-    def verify_(self) -> None:
-        access = self.memory_operand
-        self.expect(
-            access is None or MemoryAccess.Aligned not in access.data,
-            "an alignment of a matrix access is not supported",
-        )
-
-
-def _access_properties(
-    layout: CooperativeMatrixLayout, access: MemoryAccess | None
-) -> dict[str, Attribute]:
-    properties: dict[str, Attribute] = {"matrix_layout": CooperativeMatrixLayoutAttr(layout)}
-    if access is not None:
-        properties["memory_operand"] = MemoryAccessAttr(access)
-    return properties
-
-
-def _parse_access(parser: Parser) -> dict[str, Attribute]:
-    """`<RowMajor>, <NonPrivatePointer>`, the second part if present."""
-    layout = CooperativeMatrixLayoutAttr.parse_parameter(parser)
-    access = None
-    if parser.parse_optional_punctuation(","):
-        access = MemoryAccessAttr.parse_parameter(parser)
-    return _access_properties(layout, access)
-
-
-@instruction(
-    Instruction(
-        4457,
-        (Operand(0), _LAYOUT, Operand(1), _ACCESS),
-        _MATRIX_CAPABILITY,
-        _MATRIX_EXTENSION,
-    )
-)
-class CooperativeMatrixLoadOp(MatrixAccessOp):
-    """`spirv.KHR.CooperativeMatrixLoad %ptr, %stride, <RowMajor> :
-    !spirv.ptr<f32, StorageBuffer>, i32 -> !spirv.coopmatrix<8x8xf32, Subgroup, MatrixA>`
-
-    `stride` counts elements of what `pointer` points to from one row (or column) to the next.
-    """
-
-    name = "spirv.KHR.CooperativeMatrixLoad"
-
-    pointer = operand_def(PointerType)
-    stride = operand_def()
-    result = result_def(CooperativeMatrixType)
-    traits = traits_def(MemoryReadEffect())
-
-    def __init__(
-        self,
-        pointer: Value,
-        stride: Value,
-        layout: CooperativeMatrixLayout,
-        result_type: CooperativeMatrixType,
-        access: MemoryAccess | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[pointer, stride],
-            result_types=[result_type],
-            properties=_access_properties(layout, access),
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        position = parser.pos
-        unresolved = [parser.parse_unresolved_operand()]
-        parser.parse_punctuation(",")
-        unresolved.append(parser.parse_unresolved_operand())
-        parser.parse_punctuation(",")
-        properties = _parse_access(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        operands = parser.resolve_operands(unresolved, parse_types(parser), position)
-        parser.parse_punctuation("->")
-        return cls.create(
-            operands=operands,
-            result_types=[parser.parse_type()],
-            properties=properties,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_operands(printer, self.operands)
-        self.print_access(printer)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        print_types(printer, [operand.type for operand in self.operands])
-        printer.print_string(" -> ")
-        printer.print_attribute(self.result.type)
-
-    def verify_(self) -> None:
-        super().verify_()
-        self.expect_kind(self.stride, Kind.INTEGER, "stride")
-
-
-@instruction(
-    Instruction(
-        4458,
-        (Operand(0), Operand(1), _LAYOUT, Operand(2), _ACCESS),
-        _MATRIX_CAPABILITY,
-        _MATRIX_EXTENSION,
-    )
-)
-class CooperativeMatrixStoreOp(MatrixAccessOp):
-    """`spirv.KHR.CooperativeMatrixStore %ptr, %matrix, %stride, <RowMajor> :
-    !spirv.ptr<f32, StorageBuffer>, !spirv.coopmatrix<8x8xf32, Subgroup, MatrixAcc>, i32`"""
-
-    name = "spirv.KHR.CooperativeMatrixStore"
-
-    pointer = operand_def(PointerType)
-    object = operand_def(CooperativeMatrixType)
-    stride = operand_def()
-    traits = traits_def(MemoryWriteEffect())
-
-    def __init__(
-        self,
-        pointer: Value,
-        object: Value,
-        stride: Value,
-        layout: CooperativeMatrixLayout,
-        access: MemoryAccess | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[pointer, object, stride], properties=_access_properties(layout, access)
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        position = parser.pos
-        unresolved = [parser.parse_unresolved_operand()]
-        for _ in range(2):
-            parser.parse_punctuation(",")
-            unresolved.append(parser.parse_unresolved_operand())
-        parser.parse_punctuation(",")
-        properties = _parse_access(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(
-            operands=parser.resolve_operands(unresolved, parse_types(parser), position),
-            properties=properties,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_operands(printer, self.operands)
-        self.print_access(printer)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        print_types(printer, [operand.type for operand in self.operands])
-
-    def verify_(self) -> None:
-        super().verify_()
-        self.expect_kind(self.stride, Kind.INTEGER, "stride")
-
-
-@instruction(
-    Instruction(
-        4459,
-        (Operand(0), Operand(1), Operand(2)),
-        _MATRIX_CAPABILITY,
-        _MATRIX_EXTENSION,
-    )
-)
-class CooperativeMatrixMulAddOp(SpirvOp):
-    """`spirv.KHR.CooperativeMatrixMulAdd %a, %b, %c : A, B -> C`: a * b + c."""
-
-    name = "spirv.KHR.CooperativeMatrixMulAdd"
-
-    a = operand_def(CooperativeMatrixType)
-    b = operand_def(CooperativeMatrixType)
-    c = operand_def(CooperativeMatrixType)
-    result = result_def(CooperativeMatrixType)
-
-    def __init__(self, a: Value, b: Value, c: Value) -> None:
-        super().__init__(operands=[a, b, c], result_types=[SSAValue.get(c).type])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        position = parser.pos
-        unresolved = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        types = parse_types(parser)
-        parser.parse_punctuation("->")
-        types.append(parser.parse_type())
-        op = cls(*parser.resolve_operands(unresolved, types, position))
-        op.attributes |= attributes
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_operands(printer, self.operands)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        print_types(printer, [self.a.type, self.b.type])
-        printer.print_string(" -> ")
-        printer.print_attribute(self.c.type)
-
-    def verify_(self) -> None:
-        a, b, c = self.a.type, self.b.type, self.c.type
-        uses = (a.use, b.use, c.use)
-        self.expect(
-            uses
-            == (
-                CooperativeMatrixUse.MatrixA,
-                CooperativeMatrixUse.MatrixB,
-                CooperativeMatrixUse.MatrixAcc,
-            ),
-            "operands must be a MatrixA, a MatrixB and a MatrixAcc",
-        )
-        self.expect(
-            (a.rows, a.columns, b.columns) == (c.rows, b.rows, c.columns),
-            f"shapes do not multiply: {a.rows}x{a.columns} by {b.rows}x{b.columns} "
-            f"to {c.rows}x{c.columns}",
-        )
-        self.expect(self.result.type == c, "result must have the accumulator's type")
-
-
-@instruction(
-    Instruction(4460, (TypeWord("cooperative_matrix_type"),), _MATRIX_CAPABILITY, _MATRIX_EXTENSION)
-)
-class CooperativeMatrixLengthOp(SpirvOp):
-    """`spirv.KHR.CooperativeMatrixLength : !spirv.coopmatrix<...>`: elements of one invocation."""
-
-    name = "spirv.KHR.CooperativeMatrixLength"
-
-    cooperative_matrix_type: TypeAttribute = prop_def(TypeAttribute)
-    result = result_def(i32)
-
-    def __init__(self, type: CooperativeMatrixType) -> None:
-        super().__init__(result_types=[i32], properties={"cooperative_matrix_type": type})
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        properties: dict[str, Attribute] = {"cooperative_matrix_type": parser.parse_type()}
-        return cls.create(result_types=[i32], properties=properties, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.cooperative_matrix_type)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import Float16Type, Float64Type, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation
 
+from ingot.compiler.dialects.spirv.atomic import AtomicFAddOp, AtomicOp
 from ingot.compiler.dialects.spirv.base import SpirvOp
 from ingot.compiler.dialects.spirv.enums import (
     Capability,
@@ -22,7 +23,6 @@ from ingot.compiler.dialects.spirv.enums import (
     VersionCapabilitiesExtensionsAttr,
 )
 from ingot.compiler.dialects.spirv.group import GroupReduceOp
-from ingot.compiler.dialects.spirv.memory import AtomicFAddOp, AtomicOp
 from ingot.compiler.dialects.spirv.structure import (
     ExecutionModeOp,
     GlobalVariableOp,

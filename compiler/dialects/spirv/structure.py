@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BoolAttr,
-    DenseIntOrFPElementsAttr,
     FlatSymbolRefAttrConstr,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    FloatAttr,
     FunctionType,
     IntegerAttr,
-    IntegerType,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
-    TypedAttribute,
-    VectorType,
     i32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     irdl_op_definition,
-    operand_def,
     opt_attr_def,
     opt_prop_def,
     prop_def,
     region_def,
     result_def,
     traits_def,
-    var_operand_def,
-    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
-    ConstantLike,
     IsolatedFromAbove,
-    IsTerminator,
     NoTerminator,
     OptionalSymbolOpInterface,
     Pure,
@@ -56,7 +41,6 @@ from ingot.compiler.dialects.spirv.base import (
     SpirvOp,
     i32_array,
     parse_types,
-    print_operands,
 )
 from ingot.compiler.dialects.spirv.enums import (
     AddressingModel,
@@ -76,14 +60,8 @@ from ingot.compiler.dialects.spirv.enums import (
     flags_named,
     parse_enumerant,
 )
-from ingot.compiler.dialects.spirv.families import Value
 from ingot.compiler.dialects.spirv.types import (
     PointerType,
-    SpirvArrayType,
-    is_boolean,
-    is_scalar,
-    is_vector,
-    scalar_of,
 )
 
 
@@ -457,274 +435,3 @@ class AddressOfOp(SpirvOp):
                 target.type == self.pointer.type,
                 f"result must be {target.type}, got {self.pointer.type}",
             )
-
-
-ConstantValue = int | float | bool
-
-
-def constant_attribute(value: ConstantValue, type: Attribute) -> TypedAttribute:
-    """The attribute of a scalar constant, or of a vector with `value` in each component.
-
-    Integers wrap and floats round to the type. Raises VerifyException for a type that has no such
-    constant.
-    """
-    if isinstance(type, VectorType):
-        return vector_constant([value] * type.get_shape()[0], type)
-    if is_boolean(type):
-        return BoolAttr.from_bool(bool(value))
-    if isinstance(type, IntegerType):
-        return IntegerAttr(int(value), type, truncate_bits=True)
-    if isinstance(type, Float16Type | Float32Type | Float64Type):
-        return FloatAttr(_rounded(float(value), type), type)
-    raise VerifyException(f"spirv.Constant cannot make a {type}")
-
-
-def vector_constant(values: Sequence[ConstantValue], type: VectorType) -> DenseIntOrFPElementsAttr:
-    """The attribute of a vector constant with one of `values` for each component."""
-    scalars = [constant_attribute(value, type.element_type) for value in values]
-    numbers = [s.value.data for s in scalars if isinstance(s, IntegerAttr | FloatAttr)]
-    return DenseIntOrFPElementsAttr.from_list(type, numbers)
-
-
-def _rounded(value: float, type: Float16Type | Float32Type | Float64Type) -> float:
-    try:
-        (rounded,) = type.unpack(type.pack([value]), 1)
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return rounded
-
-
-@irdl_op_definition
-class ConstantOp(SpirvOp):
-    """`%c = spirv.Constant 4 : i32`, `spirv.Constant dense<1.0> : vector<4xf32>`,
-    `spirv.Constant [1 : i32, 2 : i32] : !spirv.array<2 x i32>`"""
-
-    name = "spirv.Constant"
-
-    value: Attribute = prop_def()
-    constant = result_def()
-    traits = traits_def(Pure(), ConstantLike())
-
-    def __init__(self, value: Attribute | ConstantValue, type: Attribute | None = None) -> None:
-        """From an attribute, or from a number and its type (a vector type makes a splat)."""
-        if not isinstance(value, Attribute):
-            if type is None:
-                raise VerifyException("spirv.Constant of a number needs a type")
-            value = constant_attribute(value, type)
-        if type is None:
-            if not isinstance(value, TypedAttribute):
-                raise VerifyException(f"spirv.Constant of {value} needs a type")
-            type = value.get_type()
-        super().__init__(result_types=[type], properties={"value": value})
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        value = parser.parse_attribute()
-        attributes = parser.parse_optional_attr_dict()
-        type = None
-        if isinstance(value, ArrayAttr):
-            parser.parse_punctuation(":")
-            type = parser.parse_type()
-        op = cls(value, type)
-        op.attributes |= attributes
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_attribute(self.value)
-        printer.print_op_attributes(self.attributes)
-        if isinstance(self.value, ArrayAttr):
-            printer.print_string(" : ")
-            printer.print_attribute(self.constant.type)
-
-    def verify_(self) -> None:
-        self._verify_value(self.value, self.constant.type)
-
-    def _verify_value(self, value: Attribute, type: Attribute) -> None:
-        match value:
-            case ArrayAttr():
-                self.expect(
-                    isinstance(type, SpirvArrayType) and len(value) == type.count,
-                    f"{len(value)} elements do not make a {type}",
-                )
-                assert isinstance(type, SpirvArrayType)
-                for element in value:
-                    self._verify_value(element, type.element_type)
-            case IntegerAttr() | FloatAttr():
-                self.expect(
-                    is_scalar(type) and value.type == type, f"{value} does not make a {type}"
-                )
-            case DenseIntOrFPElementsAttr():
-                self.expect(
-                    (is_vector(type) and value.get_type() == type)
-                    or (
-                        isinstance(type, SpirvArrayType)
-                        and scalar_of(value.get_type()) == type.element_type
-                    ),
-                    f"{value} does not make a {type}",
-                )
-            case _:
-                self.expect(False, f"{value} is not a constant of SPIR-V")
-
-
-@irdl_op_definition
-class UndefOp(SpirvOp):
-    """`%u = spirv.Undef : f32`"""
-
-    name = "spirv.Undef"
-
-    result = result_def()
-    traits = traits_def(Pure())
-    assembly_format = "attr-dict `:` type($result)"
-
-    def __init__(self, type: Attribute) -> None:
-        super().__init__(result_types=[type])
-
-
-@irdl_op_definition
-class SpecConstantOp(SpirvOp):
-    """`spirv.SpecConstant @n spec_id(5) = 16 : i32`: a constant the runtime may set."""
-
-    name = "spirv.SpecConstant"
-
-    sym_name: StringAttr = prop_def(SymbolNameConstraint())
-    default_value: Attribute = prop_def()
-    spec_id: IntegerAttr | None = opt_attr_def(IntegerAttr)
-    traits = traits_def(SymbolOpInterface())
-
-    def __init__(self, name: str, default: IntegerAttr | FloatAttr, spec_id: int | None) -> None:
-        super().__init__(
-            properties={"sym_name": StringAttr(name), "default_value": default},
-            attributes={} if spec_id is None else {"spec_id": IntegerAttr(spec_id, i32)},
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        name = parser.parse_symbol_name()
-        spec_id = None
-        if parser.parse_optional_keyword("spec_id"):
-            with parser.in_parens():
-                spec_id = parser.parse_integer(allow_negative=False)
-        parser.parse_punctuation("=")
-        position = parser.pos
-        default = parser.parse_attribute()
-        if not isinstance(default, IntegerAttr | FloatAttr):
-            parser.raise_error("expected a number", position)
-        return cls(name.data, default, spec_id)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        if self.spec_id is not None:
-            printer.print_string(f" spec_id({self.spec_id.value.data})")
-        printer.print_string(" = ")
-        printer.print_attribute(self.default_value)
-
-    def verify_(self) -> None:
-        value = self.default_value
-        self.expect(
-            isinstance(value, IntegerAttr | FloatAttr) and is_scalar(value.type),
-            f"default must be a scalar, got {value}",
-        )
-
-
-@irdl_op_definition
-class ReferenceOfOp(SpirvOp):
-    """`%n = spirv.mlir.referenceof @n : i32`: the value of a specialization constant."""
-
-    name = "spirv.mlir.referenceof"
-
-    spec_const: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr)
-    reference = result_def()
-    traits = traits_def(Pure())
-    assembly_format = "$spec_const attr-dict `:` type($reference)"
-
-    def __init__(self, name: str, type: Attribute) -> None:
-        super().__init__(result_types=[type], properties={"spec_const": SymbolRefAttr(name)})
-
-
-@irdl_op_definition
-class FunctionCallOp(SpirvOp):
-    """`%r = spirv.FunctionCall @f(%a) : (f32) -> f32`"""
-
-    name = "spirv.FunctionCall"
-
-    callee: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr)
-    arguments = var_operand_def()
-    return_value = var_result_def()
-
-    def __init__(
-        self, callee: FuncOp | str, arguments: Sequence[Value], results: Sequence[Attribute] = ()
-    ) -> None:
-        """`results` is needed only where the callee is given by name."""
-        if isinstance(callee, FuncOp):
-            callee, results = callee.sym_name.data, callee.function_type.outputs.data
-        super().__init__(
-            operands=[arguments],
-            result_types=[results],
-            properties={"callee": SymbolRefAttr(callee)},
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        callee = parser.parse_symbol_name()
-        position = parser.pos
-        unresolved = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_unresolved_operand
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        type = parser.parse_function_type()
-        operands = parser.resolve_operands(unresolved, type.inputs.data, position)
-        op = cls(callee.data, operands, type.outputs.data)
-        op.attributes |= attributes
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_attribute(self.callee)
-        with printer.in_parens():
-            print_operands(printer, self.arguments)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_operation_type(self)
-
-    def verify_(self) -> None:
-        self.expect(len(self.results) <= 1, "a function returns one value or none")
-        callee = SymbolTable.lookup_symbol(self, self.callee)
-        if not isinstance(callee, FuncOp):
-            raise VerifyException(f"{self.name}: there is no function {self.callee}")
-        type = FunctionType.from_lists(
-            [argument.type for argument in self.arguments],
-            [result.type for result in self.results],
-        )
-        self.expect(
-            callee.function_type == type,
-            f"{self.callee} has the type {callee.function_type}, called as {type}",
-        )
-
-
-@irdl_op_definition
-class ReturnOp(SpirvOp):
-    """`spirv.Return`"""
-
-    name = "spirv.Return"
-    traits = traits_def(IsTerminator())
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
-@irdl_op_definition
-class ReturnValueOp(SpirvOp):
-    """`spirv.ReturnValue %a : f32`"""
-
-    name = "spirv.ReturnValue"
-
-    value = operand_def()
-    traits = traits_def(IsTerminator())
-    assembly_format = "$value attr-dict `:` type($value)"
-
-    def __init__(self, value: Value) -> None:
-        super().__init__(operands=[value])

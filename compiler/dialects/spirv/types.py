@@ -6,6 +6,7 @@ An `i1` is SPIR-V's Boolean; signless integers are written with signedness 0, as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -37,6 +38,18 @@ from ingot.compiler.dialects.spirv.enums import (
     parse_enumerant,
 )
 
+AnyVector = VectorType[Attribute]
+
+
+def as_vector(type: Attribute) -> AnyVector | None:
+    """`type` where it is a vector of any kind."""
+    return cast("AnyVector", type) if isinstance(type, VectorType) else None
+
+
+def as_integer(type: Attribute) -> IntegerType | None:
+    """`type` where it is an integer of any width, or a Boolean."""
+    return cast("IntegerType", type) if isinstance(type, IntegerType) else None
+
 
 def is_float(type: Attribute) -> bool:
     """Whether `type` is a float scalar that SPIR-V has."""
@@ -45,7 +58,8 @@ def is_float(type: Attribute) -> bool:
 
 def is_integer(type: Attribute) -> bool:
     """Whether `type` is an integer scalar that SPIR-V has (`i1` is a Boolean, not an integer)."""
-    return isinstance(type, IntegerType) and type.width.data in (8, 16, 32, 64)
+    integer = as_integer(type)
+    return integer is not None and integer.width.data in (8, 16, 32, 64)
 
 
 def is_boolean(type: Attribute) -> bool:
@@ -58,31 +72,33 @@ def is_scalar(type: Attribute) -> bool:
 
 def is_vector(type: Attribute) -> bool:
     """Whether `type` is a vector of 2, 3 or 4 scalars."""
+    vector = as_vector(type)
     return (
-        isinstance(type, VectorType)
-        and len(shape := type.get_shape()) == 1
-        and shape[0] in (2, 3, 4)
-        and is_scalar(type.element_type)
+        vector is not None
+        and vector.get_shape() in ((2,), (3,), (4,))
+        and is_scalar(vector.element_type)
     )
 
 
 def scalar_of(type: Attribute) -> Attribute:
     """The element type of a vector, or the type itself."""
-    return type.element_type if isinstance(type, VectorType) else type
+    vector = as_vector(type)
+    return type if vector is None else vector.element_type
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:
     """`element`, or a vector of `element` where `type` is a vector: `(vector<4xf32>, i1)`
     gives `vector<4xi1>`."""
-    return VectorType(element, type.get_shape()) if isinstance(type, VectorType) else element
+    vector = as_vector(type)
+    return element if vector is None else VectorType(element, vector.get_shape())
 
 
 def bit_width(type: Attribute) -> int:
     """Bits of a scalar, or of all elements of a vector."""
-    if isinstance(type, VectorType):
-        return bit_width(type.element_type) * type.get_shape()[0]
-    if isinstance(type, IntegerType):
-        return type.width.data
+    if (vector := as_vector(type)) is not None:
+        return bit_width(vector.element_type) * vector.get_shape()[0]
+    if (integer := as_integer(type)) is not None:
+        return integer.width.data
     if isinstance(type, Float16Type | Float32Type | Float64Type):
         return type.bitwidth
     raise VerifyException(f"{type} has no bit width in SPIR-V")
@@ -391,11 +407,24 @@ TYPES: list[type[Attribute]] = [
 ]
 
 
+def uniform_elements(type: Attribute) -> tuple[Attribute, int] | None:
+    """Element type and count of a vector or an array; None for any other type."""
+    if isinstance(type, SpirvArrayType):
+        return type.element_type, type.count
+    vector = as_vector(type)
+    return None if vector is None else (vector.element_type, vector.get_shape()[0])
+
+
 def element_at(type: Attribute, index: int | None) -> Attribute:
     """The type of a composite's element; `index` None for an index that is not constant.
 
     Raises VerifyException where the composite has no such element.
     """
+    if (uniform := uniform_elements(type)) is not None:
+        element, count = uniform
+        if index is not None and not 0 <= index < count:
+            raise VerifyException(f"{type} has no element {index}")
+        return element
     match type:
         case StructType():
             if index is None:
@@ -403,11 +432,6 @@ def element_at(type: Attribute, index: int | None) -> Attribute:
             if not 0 <= index < len(type.members):
                 raise VerifyException(f"{type} has no member {index}")
             return type.members[index]
-        case SpirvArrayType() | VectorType():
-            count = type.count if isinstance(type, SpirvArrayType) else type.get_shape()[0]
-            if index is not None and not 0 <= index < count:
-                raise VerifyException(f"{type} has no element {index}")
-            return type.element_type
         case RuntimeArrayType() | CooperativeMatrixType():
             return type.element_type
         case _:
