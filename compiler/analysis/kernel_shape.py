@@ -9,6 +9,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
+from ingot.compiler.analysis.shared_loops import Dims, shared_dims
 from ingot.compiler.analysis.structured import (
     indexing_maps,
     loop_extents,
@@ -57,8 +58,9 @@ def describe_kernel(func: FuncOp) -> KernelShape:
     if kernel_kind(func) == "row" and _can_share_rows(generics, row_dims(func)):
         rows = row_dims(func)
         inner, last = 1, 1
+        known = shared_dims(ops, anchor, rows)
         for op in generics:
-            extents = _inner_extents(op, rows)
+            extents = _inner_extents(op, known[op.results[0]])
             count = 1
             for extent in extents:
                 count *= extent
@@ -104,13 +106,13 @@ def _can_share_rows(generics: list[GenericOp], rows: int) -> bool:
     )
 
 
-def _inner_extents(op: GenericOp, rows: int) -> list[int]:
+def _inner_extents(op: GenericOp, dims: Dims) -> list[int]:
     """Extents of the loops of a row kernel's op that run inside a row."""
     out = indexing_maps(op)[len(op.inputs)]
     row_loops = {
         e.position
-        for e in out.results[: min(rows, len(out.results))]
-        if isinstance(e, AffineDimExpr)
+        for e, loop in zip(out.results, dims, strict=True)
+        if loop is not None and isinstance(e, AffineDimExpr)
     }
     return [n for i, n in enumerate(loop_extents(op)) if i not in row_loops]
 

@@ -110,10 +110,6 @@ class Row:
             start = Linear.of(evaluator.emit(MinSIOp(position, edge)).result)
         return Chunk(delinearize(evaluator, start, self.extents), valid)
 
-    def lanes(self, first: int) -> Lanes | None:
-        """The vector along the last dimension; `first` dimensions come before the row's."""
-        return Lanes(first + len(self.extents) - 1, self.width) if self.width > 1 else None
-
 
 def row_of(extents: Sequence[int], schedule: Schedule) -> Row:
     """How a row with these extents is shared out under a schedule."""
@@ -232,27 +228,27 @@ def over_chunks(
     return list(evaluator.emit(ForOp(lower, upper, one, carried, block)).results)
 
 
-def store_row(
-    evaluator: Evaluator, op: MaterializeInDestinationOp, rows: int, schedule: Schedule
-) -> None:
-    """Store a row, each thread its chunks; a value without inner dimensions is stored once."""
+def store_row(evaluator: Evaluator, op: MaterializeInDestinationOp, schedule: Schedule) -> None:
+    """Store a row, each thread its chunks; a single element is stored by the first thread."""
     view = evaluator.view(op.dest)
     assert view is not None
     shape = shape_of(op.source)
-    outer = (Linear(),) * min(rows, len(shape))
-    if len(shape) <= rows:
-        value = evaluator.element(op.source, outer)
-        thread = thread_id(evaluator)
+    inner = [dim for dim, size in enumerate(shape) if size != 1]
+    if not inner:
+        index = (Linear(),) * len(shape)
+        value = evaluator.element(op.source, index)
         first = constant_index(evaluator.builder, 0)
-        guard = evaluator.emit(CmpiOp(thread, first, "eq")).result
-        store(evaluator, view, outer, None, value, guard)
+        guard = evaluator.emit(CmpiOp(thread_id(evaluator), first, "eq")).result
+        store(evaluator, view, index, None, value, guard)
         return
-    row = row_of(shape[rows:], schedule)
-    lanes = row.lanes(rows)
+    row = row_of([shape[dim] for dim in inner], schedule)
+    lanes = Lanes(inner[-1], row.width) if row.width > 1 else None
 
     def step(number: Linear, _: Sequence[SSAValue]) -> list[SSAValue]:
         chunk = row.chunk(evaluator, number)
-        index = (*outer, *chunk.index)
+        index = [Linear()] * len(shape)
+        for dim, form in zip(inner, chunk.index, strict=True):
+            index[dim] = form
         value = evaluator.element(op.source, index, lanes)
         store(evaluator, view, index, lanes, value, chunk.valid)
         return []
@@ -284,7 +280,7 @@ def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -
     aligned = shape_of(view.buffer)[-1] % schedule.vector == 0
     width = schedule.vector if aligned and shape[-1] % schedule.vector == 0 else 1
     row = Row(shape, schedule.threads, width)
-    lanes = row.lanes(0)
+    lanes = Lanes(len(shape) - 1, width) if width > 1 else None
     missing = [
         (dim, size)
         for dim, size in enumerate(dimension_sizes(source))

@@ -20,7 +20,14 @@ from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
 from ingot.passes.kernel.mapping import block_mapping
-from ingot.passes.kernel.tiling import Tile, Tiler, apply_map, erase_unused, tile_size
+from ingot.passes.kernel.results import related_dims, result_tiles
+from ingot.passes.kernel.tiling import (
+    Tile,
+    Tiler,
+    apply_map,
+    erase_unused,
+    tile_size,
+)
 
 
 @dataclass(frozen=True)
@@ -68,8 +75,9 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
 
     tiler = Tiler(inner)
     inserts: list[ParallelInsertSliceOp] = []
-    for result, shared in zip(results, block.args[len(bounds) :], strict=True):
-        ranges = result_tiles(result, tiles)
+    related = related_dims(old_ops, results, len(tiles))
+    for result, dims, shared in zip(results, related, block.args[len(bounds) :], strict=True):
+        ranges = result_tiles(result, dims, tiles)
         value = tiler.tile_value(result, ranges)
         inserts.append(
             ParallelInsertSliceOp(
@@ -96,13 +104,3 @@ def shared_extents(result: OpResult, count: int) -> tuple[int, ...]:
         dimension = result.op.dimension.value.data
         shape = (*shape[:dimension], *shape[dimension + 1 :])
     return shape[:count]
-
-
-def result_tiles(result: OpResult, tiles: list[Tile]) -> tuple[Tile, ...]:
-    """The range of a result that a tile of the shared loops computes."""
-    shape = shape_of(result)
-    if isinstance(result.op, ScanOp) and result.index == 0:
-        dimension = result.op.dimension.value.data
-        full = Tile(0, shape[dimension])
-        return (*tiles[:dimension], full, *tiles[dimension:])
-    return (*tiles[: len(shape)], *(Tile(0, n) for n in shape[len(tiles) :]))

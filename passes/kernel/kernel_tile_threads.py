@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -16,11 +16,11 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.building import at_end, before
 from ingot.compiler.analysis.kernel_shape import is_kernel
 from ingot.compiler.analysis.schedule import Schedule
-from ingot.compiler.analysis.structured import shape_of
-from ingot.compiler.dialects.ingot import ScanOp
+from ingot.compiler.analysis.shared_loops import Dims
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
 from ingot.passes.kernel.mapping import is_over_blocks, thread_mapping
+from ingot.passes.kernel.results import related_dims, result_tiles
 from ingot.passes.kernel.tiling import (
     Tile,
     Tiler,
@@ -87,10 +87,11 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
         for i, t in enumerate(schedule.thread)
     ]
     tiler = Tiler(inner)
-    tiles = _thread_tiles(inner, inserts, offsets, schedule)
+    related = related_dims(old_ops, [insert.source for insert in inserts], len(offsets))
+    tiles = _thread_tiles(inner, inserts[0].source, related[0], offsets, schedule)
     nested: list[ParallelInsertSliceOp] = []
-    for insert, arg in zip(inserts, block.args[len(bounds) :], strict=True):
-        ranges = _ranges(insert.source, tiles)
+    for insert, dims, arg in zip(inserts, related, block.args[len(bounds) :], strict=True):
+        ranges = result_tiles(insert.source, dims, tiles)
         value = tiler.tile_value(insert.source, ranges)
         nested.append(
             ParallelInsertSliceOp(
@@ -112,32 +113,16 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
 
 def _thread_tiles(
     builder: Builder,
-    inserts: list[ParallelInsertSliceOp],
+    source: SSAValue,
+    dims: Dims,
     offsets: list[SSAValue | int],
     schedule: Schedule,
 ) -> list[Tile]:
     """The range of each shared loop that one thread computes, inside its threadgroup's tile."""
-    sizes = _shared_sizes(inserts[0].source)[: len(offsets)]
+    sizes = dict(zip(dims, dimension_sizes(source), strict=True))
     return [
-        Tile(offset, tile_size(builder, offset, size, extent, group // size))
-        for offset, size, extent, group in zip(
-            offsets, schedule.thread, sizes, schedule.threadgroup, strict=True
+        Tile(offset, tile_size(builder, offset, size, sizes[loop], group // size))
+        for loop, (offset, size, group) in enumerate(
+            zip(offsets, schedule.thread, schedule.threadgroup, strict=True)
         )
     ]
-
-
-def _shared_sizes(value: SSAValue) -> list[SSAValue | int]:
-    sizes = dimension_sizes(value)
-    if isinstance(value.owner, ScanOp) and value is value.owner.results[0]:
-        sizes.pop(value.owner.dimension.value.data)
-    return sizes
-
-
-def _ranges(value: SSAValue, tiles: list[Tile]) -> tuple[Tile, ...]:
-    if isinstance(value.owner, ScanOp) and value is value.owner.results[0]:
-        dimension = value.owner.dimension.value.data
-        full = Tile(0, shape_of(value)[dimension])
-        return (*tiles[:dimension], full, *tiles[dimension:])
-    assert isinstance(value.type, TensorType)
-    rest = dimension_sizes(value)[len(tiles) :]
-    return (*tiles[: len(shape_of(value))], *(Tile(0, n) for n in rest))

@@ -98,14 +98,13 @@ def _erase_tiles(ops: Sequence[Operation]) -> None:
 
 def _emit_row(evaluator: Evaluator, ops: Sequence[Operation], schedule: Schedule) -> None:
     """All threads of the threadgroup compute one row together."""
-    rows = len(schedule.threadgroup)
     for op in ops:
         match op:
             case GenericOp() if reduction_loops(op):
-                if all(len(shape_of(r)) <= rows for r in op.results):
+                if all(n == 1 for r in op.results for n in shape_of(r)):
                     reduce_row(evaluator, op, schedule)
             case MaterializeInDestinationOp():
-                store_row(evaluator, op, rows, schedule)
+                store_row(evaluator, op, schedule)
             case _:
                 pass
 
