@@ -51,12 +51,12 @@ def main() -> int:
             threads = "x".join(map(str, kernel.kernel.threadgroup_size))
             console.print(
                 f"{target.profile.name}: kernel [bold]{kernel.name}[/], {groups} threadgroups of "
-                f"{threads} threads, {len(kernel.spirv)} bytes of SPIR-V"
+                f"{threads} threads, {len(kernel.kernel.spirv)} bytes of SPIR-V"
             )
     kernel = compiled.targets[0].kernels[0]
     console.rule(f"{kernel.name}.metal, beginning")
     console.print(
-        Syntax("\n".join(kernel.msl.splitlines()[:40]), "cpp", background_color="default")
+        Syntax("\n".join(kernel.kernel.msl.splitlines()[:40]), "cpp", background_color="default")
     )
 
     with tempfile.TemporaryDirectory() as folder:

@@ -39,7 +39,8 @@ class CompiledKernel:
     """Threadgroups of a dispatch."""
     kernel: model.Kernel
     features: frozenset[str]
-    """What the device must offer for it, as `model.Variant.required_features` names it."""
+    """What a Vulkan device must offer for it, as `model.Variant.required_features` names it; the
+    family says it all of a Metal device."""
 
     @property
     def name(self) -> str:
@@ -105,7 +106,8 @@ def _compile(
         threadgroup_memory=_threadgroup_memory(op),
         location=signature.location,
     )
-    return CompiledKernel(_triple(op, "ingot.grid"), kernel, _features(op))
+    features = _features(op) if profile.api == "vulkan" else frozenset[str]()
+    return CompiledKernel(_triple(op, "ingot.grid"), kernel, features)
 
 
 def _msl(

@@ -81,7 +81,12 @@ def _buffer(options: CompileOptions, profile: TargetProfile) -> list[str]:
 
 
 def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    """L5: one `spirv.module` for each kernel."""
+    """L5: one `spirv.module` for each kernel.
+
+    Safe math allows contraction to fma and nothing else. Metal's compiler keeps to that by the
+    pragma in the MSL; Vulkan drivers also reorder, unless the SPIR-V forbids both.
+    """
+    exact = options.math == "strict" or (options.math == "safe" and profile.api == "vulkan")
     return [
         f"lower-forall{_options(max_grid=profile.max_grid[0])}",
         "lower-affine",
@@ -91,7 +96,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         f"expand-narrow-types{_options(target=profile.name)}",
         "canonicalize",
         "cse",
-        "convert-to-spirv",
+        f"convert-to-spirv{_options(exact=exact)}",
     ]
 
 
