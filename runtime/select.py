@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ingot.runtime.errors import NoVariantError
-from ingot.runtime.hal import Device
-from ingot.targets.bundle.model import Bundle, Variant
+from ingot.runtime.hal import Device, Limits
+from ingot.targets.bundle.model import Bundle, Dispatch, Variant
 
 
 def select_variant(bundle: Bundle, device: Device) -> int:
@@ -40,27 +42,44 @@ def missing(variant: Variant, device: Device) -> list[str]:
     return lacks
 
 
-def _missing_limits(variant: Variant, device: Device) -> list[str]:
-    limits, lacks = device.limits, list[str]()
-
-    def need(value: int, most: int, what: str) -> None:
-        if value > most:
-            lacks.append(f"{what}, the device has {most}")
-
+def _missing_limits(variant: Variant, device: Device) -> Iterator[str]:
+    limits = device.limits
     for kernel in variant.kernels:
         x, y, z = kernel.threadgroup_size
-        threads, of = x * y * z, f"for kernel '{kernel.name}'"
-        need(threads, limits.max_threads_per_threadgroup, f"{threads} threads a threadgroup {of}")
-        for size, most in zip(kernel.threadgroup_size, limits.max_threadgroup_size, strict=True):
-            need(size, most, f"{size} threads in one dimension {of}")
-        memory = kernel.threadgroup_memory
-        need(memory, limits.threadgroup_memory, f"{memory} bytes of threadgroup memory {of}")
+        of = f"for kernel '{kernel.name}'"
+        needs = [
+            (x * y * z, limits.max_threads_per_threadgroup, "threads a threadgroup"),
+            *(
+                (n, most, "threads in one dimension")
+                for n, most in zip((x, y, z), limits.max_threadgroup_size, strict=True)
+            ),
+            (kernel.threadgroup_memory, limits.threadgroup_memory, "bytes of threadgroup memory"),
+            (kernel.push_constant_size, limits.max_push_constants, "bytes of push constants"),
+        ]
         if not kernel.argument_buffer:
-            count = len(kernel.bindings)
-            need(count, limits.max_buffers, f"{count} buffers {of}")
-        constants = kernel.push_constant_size
-        need(constants, limits.max_push_constants, f"{constants} bytes of push constants {of}")
-    return lacks
+            needs.append((len(kernel.bindings), limits.max_buffers, "buffers"))
+        for value, most, what in needs:
+            if value > most:
+                yield f"{value} {what} {of}, the device has {most}"
+    for body in variant.bodies:
+        for command in body.commands:
+            if isinstance(command, Dispatch):
+                of = f"for kernel '{variant.kernels[command.kernel].name}'"
+                yield from (f"{what} {of}" for what in _missing_in_dispatch(command, limits))
+
+
+def _missing_in_dispatch(command: Dispatch, limits: Limits) -> Iterator[str]:
+    for count, most in zip(command.groups, limits.max_grid, strict=True):
+        if count > most:
+            yield f"a grid of {count} threadgroups in one dimension (the device has {most})"
+    for ref in command.bindings:
+        if ref.length > limits.max_binding_size:
+            yield f"a binding of {ref.length} bytes (the device has {limits.max_binding_size})"
+        if ref.length and ref.offset % limits.binding_alignment:
+            yield (
+                f"a binding at byte {ref.offset} (the device has multiples of "
+                f"{limits.binding_alignment})"
+            )
 
 
 def _rank(variant: Variant) -> tuple[int, bool]:

@@ -20,6 +20,7 @@ LIMITS = Limits(
     max_buffer_size=2**30,
     max_push_constants=128,
     binding_alignment=16,
+    max_binding_size=2**20,
 )
 
 
@@ -49,6 +50,13 @@ def variant(target: str, **changes: object) -> m.Variant:
 def kernel(**changes: object) -> m.Kernel:
     values: dict[str, object] = {"threadgroup_size": (64, 1, 1), "bindings": (), "spirv": b""}
     return m.Kernel(name="k", entry_point="k", **(values | changes))
+
+
+def dispatching(groups: tuple[int, int, int], length: int, offset: int = 0) -> m.Variant:
+    ref = m.BufferRef(m.BufferKind.TRANSIENT, 0, offset, length)
+    body = m.FunctionBody((m.Dispatch(0, groups, (ref,)),), 2**30)
+    bound = kernel(bindings=(m.Binding("b", m.DType.F32, m.Access.READ),))
+    return variant("vulkan:x", kernels=(bound,), bodies=(body,))
 
 
 def bundle(*variants: m.Variant) -> m.Bundle:
@@ -98,6 +106,18 @@ def test_own_simd_width_is_better_than_any() -> None:
                 kernels=(kernel(bindings=(m.Binding("b", m.DType.F32, m.Access.READ),) * 9),),
             ),
             "9 buffers for kernel 'k', the device has 8",
+        ),
+        (
+            dispatching((1, 65536, 1), length=4),
+            "a grid of 65536 threadgroups in one dimension (the device has 65535) for kernel 'k'",
+        ),
+        (
+            dispatching((1, 1, 1), length=2**20 + 1),
+            "a binding of 1048577 bytes (the device has 1048576) for kernel 'k'",
+        ),
+        (
+            dispatching((1, 1, 1), length=4, offset=8),
+            "a binding at byte 8 (the device has multiples of 16) for kernel 'k'",
         ),
     ],
 )
