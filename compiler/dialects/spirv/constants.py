@@ -142,10 +142,8 @@ class ConstantOp(SpirvOp):
     def parse(cls, parser: Parser) -> Self:
         value = parser.parse_attribute()
         attributes = parser.parse_optional_attr_dict()
-        dense = numbers_of(value)
-        is_array = isinstance(value, ArrayAttr) or (dense and not is_vector(dense[1]))
         type = None
-        if is_array:
+        if _is_array(value):
             parser.parse_punctuation(":")
             type = parser.parse_type()
         op = cls(value, type)
@@ -178,6 +176,12 @@ class ConstantOp(SpirvOp):
             self.expect(dense[1] == type or given == (shape, element), message)
         else:
             self.expect(False, f"{value} is not a constant of SPIR-V")
+
+
+def _is_array(value: Attribute) -> bool:
+    """Whether the attribute alone does not tell the type of its constant."""
+    dense = numbers_of(value)
+    return isinstance(value, ArrayAttr) or (dense is not None and not is_vector(dense[1]))
 
 
 def _array_shape(type: Attribute) -> tuple[tuple[int, ...], Attribute]:

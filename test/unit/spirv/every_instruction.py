@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import VectorType, f16, f32, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ingot.compiler.dialects import spirv
-from ingot.compiler.dialects.spirv import base, families, group, memory
+from ingot.compiler.dialects.spirv import atomic, base, families, group
 
 V4 = VectorType(f32, [4])
 DEVICE, NONE = spirv.Scope.Device, spirv.MemorySemantics(0)
@@ -136,7 +136,7 @@ def _on_buffer(cls: type[base.SpirvOp]) -> spirv.ModuleOp:
     def build(b: Builder, variables: dict[str, spirv.GlobalVariableOp]) -> None:
         number = b.insert(spirv.ConstantOp(3, i32)).constant
         pointer = element_pointer(b, variables["x"], number).component_ptr
-        if issubclass(cls, memory.AtomicOp):
+        if issubclass(cls, atomic.AtomicOp):
             _atomic(b, cls, pointer)
         elif cls is spirv.StoreOp:
             b.insert(spirv.StoreOp(pointer, number, alignment=4))
@@ -157,11 +157,11 @@ def _on_buffer(cls: type[base.SpirvOp]) -> spirv.ModuleOp:
     return kernel(build, [("x", element, 4)], memory_model=MODELS[issubclass(cls, MATRIX_OPS)])
 
 
-def _atomic(b: Builder, cls: type[memory.AtomicOp], pointer: SSAValue) -> None:
+def _atomic(b: Builder, cls: type[atomic.AtomicOp], pointer: SSAValue) -> None:
     operand = b.insert(spirv.LoadOp(pointer)).value
-    if issubclass(cls, memory.AtomicStepOp):
+    if issubclass(cls, atomic.AtomicStepOp):
         b.insert(cls(DEVICE, NONE, pointer))
-    elif issubclass(cls, memory.AtomicUpdateOp):
+    elif issubclass(cls, atomic.AtomicUpdateOp):
         b.insert(cls(DEVICE, NONE, pointer, operand))
     else:
         assert cls is spirv.AtomicCompareExchangeOp
