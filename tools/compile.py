@@ -11,6 +11,7 @@ from ingot.tools.report import (
     CommandLineError,
     Sources,
     debug_option,
+    fail,
     read_text,
     reported,
     write_output,
@@ -127,13 +128,18 @@ def _compile(text: str, name: str, options: CompileOptions) -> Compiled:
 
 
 def _check_msl(compiled: Compiled, name: str) -> None:
-    """Check every kernel's MSL as Apple's compiler would; ends the program at the first problem."""
+    """Check every kernel's MSL as Apple's compiler would; ends the program when one is wrong."""
     from ingot.runtime.devices.host.check import check_msl
 
-    for target in compiled.targets:
-        for kernel in target.kernels:
-            if kernel.kernel.msl:
-                check_msl(kernel.kernel.msl, kernel.name)
+    problems = [
+        f"{name}: error: the MSL of kernel {kernel.name} for {target.profile.name}: {problem}"
+        for target in compiled.targets
+        for kernel in target.kernels
+        if kernel.kernel.msl
+        for problem in check_msl(kernel.kernel.msl)
+    ]
+    if problems:
+        fail("\n".join(problems))
 
 
 def _emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
