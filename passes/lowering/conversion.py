@@ -244,19 +244,20 @@ class FunctionConversion:
 
     # types
 
-    def type(self, source: Attribute, op: Operation) -> Attribute:
+    def type(self, source: Attribute, op: Operation, what: str = "") -> Attribute:
         """The SPIR-V type of a value's type; refuses what SPIR-V has not, at `op`."""
         if isinstance(source, VectorType):
             vector = cast("VectorType[Attribute]", source)
             shape = vector.get_shape()
-            element = self.type(vector.element_type, op)
+            element = self.type(vector.element_type, op, what)
             if len(shape) == 1 and 1 <= shape[0] <= 4:
                 return element if shape[0] == 1 else VectorType(element, shape)
         elif isinstance(source, IndexType):
             return self.index
         elif isinstance(source, Float16Type | Float32Type) or source in _INTEGERS:
             return source
-        raise refuse(op, f"`{op.name}` on {source}, a type that kernels cannot compute with")
+        subject = f"{what} holds" if what else f"`{op.name}` on"
+        raise refuse(op, f"{subject} {source}, a type that kernels cannot compute with")
 
     def result_type(self, op: Operation) -> Attribute:
         """The SPIR-V type of an op's first result."""

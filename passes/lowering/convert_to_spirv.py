@@ -10,7 +10,9 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    Float16Type,
     IndexType,
+    IntegerType,
     MemRefType,
     ModuleOp,
     StringAttr,
@@ -124,7 +126,8 @@ class _KernelConversion:
             key: value for key, value in kernel.attributes.items() if key.startswith("ingot.")
         }
         module.attributes[ACCESS] = access
-        module.properties["vce_triple"] = spirv.required_vce(module)
+        vce = module.properties["vce_triple"] = spirv.required_vce(module)
+        _drop_names_of_storage_types(module, vce.capabilities)
         return module
 
     def _conversion(self, source: FuncOp, target: spirv.FuncOp) -> FunctionConversion:
@@ -189,6 +192,24 @@ class _KernelConversion:
 
     def _type(self, type_: Attribute) -> Attribute:
         return self.index if isinstance(type_, IndexType) else type_
+
+
+_COMPUTING: dict[Attribute, spirv.Capability] = {
+    IntegerType(8): spirv.Capability.Int8,
+    IntegerType(16): spirv.Capability.Int16,
+    Float16Type(): spirv.Capability.Float16,
+}
+
+
+def _drop_names_of_storage_types(
+    module: spirv.ModuleOp, capabilities: Sequence[spirv.Capability]
+) -> None:
+    """Leave values unnamed whose type is only stored: even a name counts as a use of them."""
+    stored = {t for t, capability in _COMPUTING.items() if capability not in capabilities}
+    for op in module.walk():
+        for result in op.results:
+            if result.name_hint is not None and spirv.scalar_of(result.type) in stored:
+                result.name_hint = None
 
 
 def _argument_names(kernel: FuncOp) -> Sequence[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from xdsl.context import Context
+from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
@@ -17,8 +18,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import vector
 from ingot.passes.lowering import math_boolean, math_conversion, math_integer, math_minmax
+from ingot.passes.lowering.combining import combining
 from ingot.passes.lowering.emitter import (
     Emitter,
     Value,
@@ -72,6 +75,9 @@ class ExpandMathPass(ModulePass):
         kernels = [function for function in op.ops if "ingot.kernel" in function.attributes]
         for kernel in kernels:
             for inner in list(kernel.walk()):
+                if isinstance(inner, vector.ReductionOp | xdsl_vector.ReductionOp):
+                    _write_out_reduction(inner)
+            for inner in list(kernel.walk()):
                 if inner.name.startswith(("arith.", "math.")):
                     self._expand(inner, library)
 
@@ -97,6 +103,24 @@ class ExpandMathPass(ModulePass):
         if expansion is None:
             return _call if op.name in FORMULAS else None
         return _in_single_precision(expansion) if _has_bf16(op) else expansion
+
+
+def _write_out_reduction(op: vector.ReductionOp | xdsl_vector.ReductionOp) -> None:
+    """Combine the elements in order, then the accumulator with the result."""
+    e = Emitter.before_op(op)
+    element = op.dest.type
+    kind = op.kind.data.value
+    combine = combining(kind, element)
+    if combine is None:
+        raise refuse(op, f"`vector.reduction <{kind}>` on {element}")
+    count = cast("VectorType[Attribute]", op.vector.type).get_shape()[0]
+    lanes = [e.op(xdsl_vector.ExtractOp(op.vector, [lane], element)) for lane in range(count)]
+    result = lanes[0]
+    for lane in lanes[1:]:
+        result = combine(result, lane)
+    if op.acc is not None:
+        result = combine(e.value(op.acc), result)
+    replace_op(op, result)
 
 
 def _has_bf16(op: Operation) -> bool:
@@ -154,7 +178,7 @@ def _call_by_element(
     elements: list[Value] = []
     for index in range(type_.get_shape()[0]):
         scalars = [
-            e.op(vector.vector.ExtractOp(operand.ssa, [index], type_.element_type))
+            e.op(xdsl_vector.ExtractOp(operand.ssa, [index], type_.element_type))
             for operand in operands
         ]
         elements.append(e.call(name, *scalars))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import (
-    AnyFloat,
     IndexType,
-    IntegerType,
     MemRefType,
     ModuleOp,
     i32,
@@ -22,37 +18,10 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import arith, gpu
+from ingot.passes.lowering.combining import Combine, combining
 from ingot.passes.lowering.emitter import Emitter, Value, bitwidth, replace_op
 from ingot.passes.lowering.kernel import kernels, linear_id, thread_count, workgroup_size
 
-Combine: TypeAlias = Callable[[Value, Value], Value]
-
-_FLOAT: dict[gpu.AllReduceOperation, type[Operation]] = {
-    gpu.AllReduceOperation.ADD: arith.AddfOp,
-    gpu.AllReduceOperation.MUL: arith.MulfOp,
-    gpu.AllReduceOperation.MINNUMF: arith.MinnumfOp,
-    gpu.AllReduceOperation.MAXNUMF: arith.MaxnumfOp,
-    gpu.AllReduceOperation.MINIMUMF: arith.MinimumfOp,
-    gpu.AllReduceOperation.MAXIMUMF: arith.MaximumfOp,
-}
-_INTEGER: dict[gpu.AllReduceOperation, type[Operation]] = {
-    gpu.AllReduceOperation.ADD: arith.AddiOp,
-    gpu.AllReduceOperation.MUL: arith.MuliOp,
-    gpu.AllReduceOperation.MINSI: arith.MinSIOp,
-    gpu.AllReduceOperation.MAXSI: arith.MaxSIOp,
-    gpu.AllReduceOperation.MINUI: arith.MinUIOp,
-    gpu.AllReduceOperation.MAXUI: arith.MaxUIOp,
-    gpu.AllReduceOperation.AND: arith.AndIOp,
-    gpu.AllReduceOperation.OR: arith.OrIOp,
-    gpu.AllReduceOperation.XOR: arith.XOrIOp,
-}
-_NO_FLAGS: dict[str, dict[str, Attribute]] = {
-    **{op.name: {"fastmath": arith.FastMathFlagsAttr("none")} for op in _FLOAT.values()},
-    **{
-        op.name: {"overflowFlags": arith.IntegerOverflowAttr("none")}
-        for op in (arith.AddiOp, arith.MuliOp)
-    },
-}
 _COMMUTATIVE_IN_EVERY_BIT = frozenset({"arith.addf", "arith.mulf"})
 """Float ops whose two operands may be swapped; minima may give either of two zeros."""
 
@@ -129,7 +98,7 @@ class _Lowering:
             distance //= 2
         owner = value.ssa.owner
         commutative = isinstance(owner, Operation) and (
-            owner.name in _COMMUTATIVE_IN_EVERY_BIT or owner.name in _INTEGER_NAMES
+            owner.name in _COMMUTATIVE_IN_EVERY_BIT or not value.is_float
         )
         if commutative or width == 1:
             return value
@@ -219,9 +188,6 @@ class _Lowering:
         return known.memref
 
 
-_INTEGER_NAMES = frozenset(op.name for op in _INTEGER.values())
-
-
 def _in_loop(op: Operation, kernel: Operation) -> bool:
     parent = op.parent_op()
     while parent is not None and parent is not kernel:
@@ -237,17 +203,9 @@ def _combiner(op: gpu.AllReduceOp | gpu.SubgroupReduceOp) -> Combine:
     if isinstance(op, gpu.AllReduceOp) and op.op is None:
         return _region_combiner(op)
     assert op.op is not None
-    table = _FLOAT if isinstance(type_, AnyFloat) else _INTEGER
-    if not isinstance(type_, AnyFloat | IntegerType) or op.op.data not in table:
+    combine = combining(op.op.data.value, type_)
+    if combine is None:
         raise refuse(op, f"`{op.name} {op.op.data.value}` on {type_}")
-    chosen = table[op.op.data]
-    flags = _NO_FLAGS.get(chosen.name, {})
-
-    def combine(a: Value, b: Value) -> Value:
-        return a.emitter.op(
-            chosen.create(operands=[a.ssa, b.ssa], result_types=[a.type], properties=dict(flags))
-        )
-
     return combine
 
 

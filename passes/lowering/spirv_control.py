@@ -87,7 +87,9 @@ def _load_all(
     c: FunctionConversion, sources: Sequence[SSAValue], pointers: Sequence[SSAValue]
 ) -> None:
     for source, pointer in zip(sources, pointers, strict=True):
-        c.values[source] = c.emit(spirv.LoadOp(pointer))
+        value = c.emit(spirv.LoadOp(pointer))
+        value.name_hint = source.name_hint
+        c.values[source] = value
 
 
 def _results(c: FunctionConversion, op: Operation, pointers: Sequence[SSAValue]) -> list[SSAValue]:

@@ -55,11 +55,6 @@ def access_width(buffer: SSAValue) -> int:
     return width or 1
 
 
-def element_type(conversion: FunctionConversion, buffer: SSAValue, op: Operation) -> Attribute:
-    """The element type of a memref in memory."""
-    return conversion.type(buffer_type(buffer).element_type, op)
-
-
 def _array_element(element: Attribute, width: int) -> Attribute:
     return element if width == 1 else VectorType(element, [width])
 
@@ -73,7 +68,8 @@ def bind_argument(
     conversion: FunctionConversion, argument: SSAValue, name: str, binding: int, op: Operation
 ) -> spirv.GlobalVariableOp:
     """Declare the buffer of a kernel's argument."""
-    element = element_type(conversion, argument, op)
+    what = f"argument `{name}` of a kernel"
+    element = conversion.type(buffer_type(argument).element_type, op, what)
     width = access_width(argument)
     array = spirv.RuntimeArrayType(
         _array_element(element, width), stride=byte_size(element) * width
@@ -107,7 +103,7 @@ def _array(source: SSAValue, element: Attribute, width: int) -> spirv.SpirvArray
 def convert_alloc(conversion: FunctionConversion, op: Operation) -> None:
     """Threadgroup memory: a global variable of the module."""
     source = op.results[0]
-    element = element_type(conversion, source, op)
+    element = conversion.type(buffer_type(source).element_type, op)
     width = access_width(source)
     pointer = spirv.PointerType(_array(source, element, width), spirv.StorageClass.Workgroup)
     variable = conversion.variables.add(source.name_hint or "tile", pointer)
@@ -118,7 +114,7 @@ def convert_alloc(conversion: FunctionConversion, op: Operation) -> None:
 def convert_alloca(conversion: FunctionConversion, op: Operation) -> None:
     """Private memory: a variable of the function."""
     source = op.results[0]
-    element = element_type(conversion, source, op)
+    element = conversion.type(buffer_type(source).element_type, op)
     width = access_width(source)
     pointer = conversion.emit(spirv.VariableOp(_array(source, element, width)))
     pointer.name_hint = source.name_hint

@@ -97,6 +97,33 @@ def _cast(op_type: Callable[[SSAValue, Attribute], Operation]) -> Handler:
     return convert
 
 
+def _index_cast(*, signed: bool) -> Handler:
+    """A conversion from or to index. An integer that 32 bits do not hold becomes the nearest that
+    they do: an index beyond the end of a buffer must not come back inside it."""
+
+    def convert(c: FunctionConversion, op: Operation) -> SSAValue:
+        value, target = c.value(op.operands[0]), c.result_type(op)
+        to_index = isinstance(op.results[0].type, IndexType)
+        if to_index and spirv.bit_width(value.type) >= spirv.bit_width(target):
+            value = _limited(c, value, spirv.bit_width(target), signed=signed)
+        if value.type == target:
+            return value
+        return c.emit((spirv.SConvertOp if signed else spirv.UConvertOp)(value, target))
+
+    return convert
+
+
+def _limited(c: FunctionConversion, value: SSAValue, bits: int, *, signed: bool) -> SSAValue:
+    """An integer limited to the range of signed integers of `bits` bits."""
+    high = c.constant((1 << (bits - 1)) - 1, value.type)
+    if not signed:
+        return c.emit(spirv.GLUMinOp(value, high))
+    if spirv.bit_width(value.type) == bits:
+        return value
+    low = c.constant(-(1 << (bits - 1)), value.type)
+    return c.emit(spirv.GLSMaxOp(c.emit(spirv.GLSMinOp(value, high)), low))
+
+
 _ON_INTEGERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _CMPI: dict[str, SpirvOp] = {
     "eq": spirv.IEqualOp,
@@ -345,8 +372,8 @@ HANDLERS: dict[str, Handler] = {
     "arith.extsi": _cast(spirv.SConvertOp),
     "arith.extui": _cast(spirv.UConvertOp),
     "arith.trunci": _cast(spirv.UConvertOp),
-    "arith.index_cast": _cast(spirv.SConvertOp),
-    "arith.index_castui": _cast(spirv.UConvertOp),
+    "arith.index_cast": _index_cast(signed=True),
+    "arith.index_castui": _index_cast(signed=False),
     "arith.sitofp": _cast(spirv.ConvertSToFOp),
     "arith.uitofp": _cast(spirv.ConvertUToFOp),
     "arith.fptosi": _cast(spirv.ConvertFToSOp),
