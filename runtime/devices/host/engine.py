@@ -104,8 +104,12 @@ class Engine:
 
 @cache
 def engine() -> Engine:
-    """Build the engine when the cache lacks it, and load it; its symbols serve the kernels."""
-    path = build_engine(find_clang())
+    """Build the engine when the cache lacks it, and load it."""
+    return load_engine(build_engine(find_clang()))
+
+
+def load_engine(path: Path) -> Engine:
+    """Load the library; its symbols serve the kernels that are loaded later."""
     library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
     library.ingot_region_allocate.argtypes = (
         ctypes.c_size_t,

@@ -145,6 +145,8 @@ def _kernels(found: Reflection) -> Iterator[KernelSignature]:
     by_first = {a.first: a for a in found.attributes}
     for index, token in enumerate(tokens):
         marked = index in by_first and by_first[index].text == "kernel"
+        if index and tokens[index - 1].text == "[[":
+            continue
         if not marked and not (token.kind == "name" and token.text == "kernel"):
             continue
         cursor = by_first[index].last + 1 if marked else index + 1
@@ -303,13 +305,17 @@ def _declaration(found: Reflection, first: int, start: int) -> ThreadgroupDeclar
         name = _declared_name(tokens, begin, end)
         if name < begin:
             return None
-        base = base or found.slice(begin, name).strip()
+        base = base or _one_line(found.slice(begin, name))
         variables.append(
             ThreadgroupVariable(
-                tokens[name].text, base, found.slice(name + 1, end).strip(), tokens[name]
+                tokens[name].text, base, _one_line(found.slice(name + 1, end)), tokens[name]
             )
         )
     return ThreadgroupDeclaration(tuple(variables), first, cursor)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _declared_name(tokens: list[Token], begin: int, end: int) -> int:
