@@ -175,8 +175,8 @@ def _after_arguments(tokens: list[Token], cursor: int) -> int:
         text = tokens[index].text
         if text == "<":
             depth += 1
-        elif text in (">", ">>"):
-            depth -= len(text)
+        elif text == ">":
+            depth -= 1
         elif text in (";", "{"):
             return cursor
         if depth <= 0:

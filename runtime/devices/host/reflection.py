@@ -284,8 +284,8 @@ def _declaration(found: Reflection, first: int, start: int) -> ThreadgroupDeclar
         text = tokens[cursor].text
         if text == "<":
             angles += 1
-        elif text in (">", ">>"):
-            angles -= len(text)
+        elif text == ">":
+            angles -= 1
         elif text == "[" and cursor in found.brackets:
             cursor = found.brackets[cursor]
         elif angles <= 0:
@@ -325,8 +325,8 @@ def _declared_name(tokens: list[Token], begin: int, end: int) -> int:
         text = tokens[index].text
         if text == "<":
             angles += 1
-        elif text in (">", ">>"):
-            angles -= len(text)
+        elif text == ">":
+            angles -= 1
         elif text == "[" and angles <= 0:
             return index - 1
     return end - 1

@@ -207,8 +207,8 @@ def _after_template_parameters(words: list[str]) -> int:
     for index, word in enumerate(words[1:], 1):
         if word == "<":
             depth += 1
-        elif word in (">", ">>"):
-            depth -= len(word)
+        elif word == ">":
+            depth -= 1
         if depth <= 0:
             return index + 1
     return len(words)

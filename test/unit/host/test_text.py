@@ -35,7 +35,7 @@ def test_parameters_of_a_kernel() -> None:
     first, second = found.kernels
     assert [p.name for p in first.parameters] == ["a", "p", "b", "t", "g", "l"]
     assert [p.buffer for p in first.parameters] == [1, 0, 2, None, None, None]
-    assert first.parameters[1].type == "constant P < vec < int , 2 >> &"
+    assert first.parameters[1].type == "constant P < vec < int , 2 > > &"
     assert first.parameters[3].threadgroup == 1
     assert [p.builtin for p in first.parameters[4:]] == [
         "thread_position_in_grid",
