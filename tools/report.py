@@ -15,6 +15,8 @@ from typing import IO, Any, NoReturn
 
 import click
 
+from ingot.targets.bundle.layout import IDENTIFIER as BUNDLE_IDENTIFIER
+
 debug_option = click.option("--debug", is_flag=True, help="Show the Python traceback of a failure.")
 
 
@@ -58,6 +60,8 @@ def read_text(path: str, sources: Sources) -> tuple[str, str]:
 def text_of(data: bytes, path: str, sources: Sources) -> str:
     """The text of a source file that has been read; remembered in `sources`."""
     name = "<stdin>" if path == "-" else path
+    if data[4:8] == BUNDLE_IDENTIFIER:
+        fail(f"{name}: error: this is a bundle, not a program\nhelp: `ingot run` runs it")
     if data.startswith(b"ML\xefR"):
         fail(f"{name}: error: this is MLIR bytecode\nhelp: print it as text with `mlir-opt`")
     try:
@@ -107,15 +111,10 @@ def reported(debug: bool, sources: Sources | None = None) -> Generator[None]:
 
 def describe_failure(error: Exception, sources: Sources) -> str:
     """The message for an exception, with the source line where its place is known."""
-    own = sys.modules.get("ingot.targets.bundle.errors")
-    if own is not None and isinstance(error, own.IngotError):
+    from ingot.targets.bundle.errors import IngotError
+
+    if isinstance(error, IngotError):
         return f"error: {error}"
-    if "xdsl" in sys.modules:
-        return _describe_compiler_failure(error, sources)
-    return f"internal error: {type(error).__name__}: {error}\nhelp: {_REPORT}; --debug shows where"
-
-
-def _describe_compiler_failure(error: Exception, sources: Sources) -> str:
     from ingot.compiler.driver.diagnostics import (
         diagnose,
         is_user_error,

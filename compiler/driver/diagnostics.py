@@ -24,6 +24,9 @@ from typing import Literal
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ingot.compiler.analysis.diagnostics import Refusal, file_line_col
+from ingot.targets.msl import MslError
+from ingot.targets.pyspirv import SpirvCrossError
+from ingot.targets.spirv.errors import SpirvError
 
 Severity = Literal["error", "warning", "note"]
 
@@ -57,12 +60,16 @@ class CompileError(Exception):
 
 
 def is_user_error(error: BaseException) -> bool:
-    """Whether the exception is a way of saying no, rather than a bug."""
+    """Whether the exception is a way of saying no, rather than a bug.
+
+    Among them a missing tool, and SPIR-V that the user handed in; what the compiler itself makes
+    and a tool then refuses never gets here (see `kernels`).
+    """
     from ingot.compiler.driver.pass_pipeline import PipelineError
     from ingot.compiler.driver.registry import UnknownPass
 
     expected = (Refusal, ParseError, DiagnosticException, CompileError, PipelineError, UnknownPass)
-    return isinstance(error, expected)
+    return isinstance(error, (*expected, SpirvError, SpirvCrossError, MslError))
 
 
 def diagnose(error: BaseException, filename: str = "") -> Diagnostic:

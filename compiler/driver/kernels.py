@@ -57,8 +57,8 @@ def compile_kernels(
 ) -> tuple[CompiledKernel, ...]:
     """The code of every `spirv.module` in `module`, in order.
 
-    Raises `LibraryNotFound` where SPIRV-Cross is missing, and `SpirvError` or `MslError` when
-    SPIRV-Tools or SPIRV-Cross refuse what we made, which is a bug.
+    Raises `LibraryNotFound` or `SpirvToolsMissing` where a library is missing, and `RuntimeError`
+    when SPIRV-Tools or SPIRV-Cross refuse what we made, which is a bug.
     """
     return tuple(
         _compile(name, op, signatures[name], profile, options, dump)
@@ -75,7 +75,7 @@ def _compile(
     options: CompileOptions,
     dump: Dump,
 ) -> CompiledKernel:
-    from ingot.targets.spirv import serialize, validate
+    from ingot.targets.spirv import InvalidSpirv, serialize, validate
 
     words = serialize(op)
     dump.kernel(profile.name, name, "60-code.spv", words)
@@ -83,7 +83,10 @@ def _compile(
         from ingot.targets.spirv import disassemble
 
         dump.kernel(profile.name, name, "60-code.spvasm", disassemble(words))
-    validate(words, "vulkan1.1")
+    try:
+        validate(words, "vulkan1.1")
+    except InvalidSpirv as error:
+        raise RuntimeError(f"the SPIR-V of kernel {name} is not valid: {error}") from error
     size = _triple(op, "ingot.workgroup_size")
     msl = _msl(name, words, signature, profile, options) if profile.api == "metal" else None
     if msl is not None:
@@ -117,21 +120,21 @@ def _msl(
     profile: TargetProfile,
     options: CompileOptions,
 ) -> MslSource:
-    from ingot.targets.msl import MslOptions, cross_compile
+    from ingot.targets.msl import MslError, MslOptions, cross_compile
 
     assert profile.msl_version is not None
-    return cross_compile(
-        words,
-        kernel_name=name,
-        options=MslOptions(
-            msl_version=profile.msl_version,
-            max_buffers=profile.max_buffers,
-            math=options.math,
-            compiler=f"Ingot {version('ingot-compiler')}",
-            source=signature.location,
-            buffer_types=tuple(map(_spell, signature.types)),
-        ),
+    choices = MslOptions(
+        msl_version=profile.msl_version,
+        max_buffers=profile.max_buffers,
+        math=options.math,
+        compiler=f"Ingot {version('ingot-compiler')}",
+        source=signature.location,
+        buffer_types=tuple(map(_spell, signature.types)),
     )
+    try:
+        return cross_compile(words, kernel_name=name, options=choices)
+    except MslError as error:
+        raise RuntimeError(str(error)) from error
 
 
 def _spell(type_: model.TensorType) -> str:
