@@ -1,45 +1,25 @@
-"""From words back to the `spirv` dialect: the module level.
+"""From words back to the `spirv` dialect.
 
-`deserialize` decodes the instruction stream, turns declarations into attributes and globals, and
-hands each function's instructions to `functions.FunctionReader`, which rebuilds the structured
-regions. Whatever is malformed, or beyond the dialect, ends in one MalformedSpirv.
+`deserialize` decodes the instruction stream, hands the declarations to `DeclarationReader` and each
+function's instructions to `FunctionReader`, which rebuilds the structured regions. Whatever is
+malformed, or beyond the dialect, ends in one MalformedSpirv.
 """
 
 from __future__ import annotations
 
-import re
-import struct
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    BoolAttr,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    Signedness,
-    SymbolRefAttr,
-    UnitAttr,
-    VectorType,
-    f16,
-    f32,
-    f64,
-    i1,
-)
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ingot.compiler.dialects import spirv
+from ingot.targets.spirv.declaration_reader import DeclarationReader
 from ingot.targets.spirv.decoding import Binary, Raw, decode, enumerant, read_string
 from ingot.targets.spirv.errors import MalformedSpirv
-from ingot.targets.spirv.functions import FunctionReader
-from ingot.targets.spirv.grammar import DEBUG_OPS, GLSL_SET, UNIT_DECORATIONS, Op, snake_case
-
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
-_FLOATS = {16: (f16, "<H", "<e"), 32: (f32, "<I", "<f"), 64: (f64, "<Q", "<d")}
-_MAX_NULL_ELEMENTS = 1 << 16
+from ingot.targets.spirv.function_reader import FunctionReader
+from ingot.targets.spirv.grammar import DEBUG_OPS, Op
 
 R = TypeVar("R")
 
@@ -47,472 +27,94 @@ R = TypeVar("R")
 def deserialize(binary: bytes) -> spirv.ModuleOp:
     """The module in `binary`. Raises MalformedSpirv, and nothing else, for whatever is wrong."""
     try:
-        return ModuleReader(decode(binary)).read()
+        return _read(decode(binary))
     except RecursionError:
         raise MalformedSpirv("types or control flow are nested too deeply") from None
 
 
-class ModuleReader:
-    """Declarations by id, as they come in the binary."""
+def _read(binary: Binary) -> spirv.ModuleOp:
+    head, bodies = _split(binary)
+    declared = DeclarationReader(binary.bound)
+    for raw in head:
+        _guarded(raw, declared.read)
+    for body in bodies:
+        _guarded(body[0], declared.read_function_header)
+    functions = [_function(declared, body) for body in bodies]
+    tail: list[Operation] = []
+    tail += [_guarded(raw, partial(_entry_point, declared)) for raw in declared.entry_points]
+    tail += [_guarded(raw, partial(_mode, declared)) for raw in declared.modes]
+    ops: list[Operation] = [*declared.spec_constants.values(), *declared.globals.values()]
+    return _module(binary, declared, [*ops, *functions, *tail])
 
-    def __init__(self, binary: Binary) -> None:
-        self.binary = binary
-        self.names: dict[int, str] = {}
-        self.decorations: dict[int, list[tuple[spirv.Decoration, tuple[int, ...]]]]
-        self.decorations = defaultdict(list)
-        self.member_offsets: dict[tuple[int, int], int] = {}
-        self.member_decorations: dict[tuple[int, int], list[spirv.Decoration]] = defaultdict(list)
-        self.types: dict[int, Attribute] = {}
-        self.voids: set[int] = set()
-        self.function_types: dict[int, tuple[list[Attribute], list[Attribute]]] = {}
-        self.constants: dict[int, tuple[Attribute, Attribute]] = {}
-        self.undefined: dict[int, Attribute] = {}
-        self.globals: dict[int, spirv.GlobalVariableOp] = {}
-        self.spec_constants: dict[int, spirv.SpecConstantOp] = {}
-        self.functions: dict[int, tuple[str, int]] = {}
-        """Name and function type of each function."""
-        self.glsl: int | None = None
-        self._defined: set[int] = set()
-        self._symbols: dict[int, str] = {}
-        self._used_symbols: set[str] = set()
-        self._capabilities: list[spirv.Capability] = []
-        self._extensions: list[str] = []
-        self._models: tuple[spirv.AddressingModel, spirv.MemoryModel] | None = None
-        self._entry_points: list[Raw] = []
-        self._modes: list[Raw] = []
 
-    def read(self) -> spirv.ModuleOp:
-        head, bodies = self._split()
-        for raw in head:
-            self._guarded(raw, self._declaration)
-        for body in bodies:
-            self._guarded(body[0], self._function_header)
-        functions = [self._function(body) for body in bodies]
-        tail = [self._guarded(raw, self._entry_point) for raw in self._entry_points]
-        tail += [self._guarded(raw, self._mode) for raw in self._modes]
-        ops: list[Operation] = [*self.spec_constants.values(), *self.globals.values()]
-        return self._module([*ops, *functions, *tail])
+def _module(binary: Binary, declared: DeclarationReader, ops: list[Operation]) -> spirv.ModuleOp:
+    if declared.models is None:
+        raise MalformedSpirv("there is no OpMemoryModel")
+    vce = spirv.VersionCapabilitiesExtensionsAttr.get(
+        binary.minor, declared.capabilities, declared.extensions
+    )
+    addressing, memory = declared.models
+    module = spirv.ModuleOp(None, ops, vce, memory)
+    module.properties["addressing_model"] = spirv.AddressingModelAttr(addressing)
+    try:
+        module.verify()
+    except VerifyException as error:
+        raise MalformedSpirv(str(error).splitlines()[0]) from None
+    return module
 
-    def _module(self, ops: list[Operation]) -> spirv.ModuleOp:
-        if self._models is None:
-            raise MalformedSpirv("there is no OpMemoryModel")
-        vce = spirv.VersionCapabilitiesExtensionsAttr.get(
-            self.binary.minor, self._capabilities, self._extensions
-        )
-        module = spirv.ModuleOp(None, ops, vce)
-        addressing, memory = self._models
-        module.properties["addressing_model"] = spirv.AddressingModelAttr(addressing)
-        module.properties["memory_model"] = spirv.MemoryModelAttr(memory)
-        try:
-            module.verify()
-        except VerifyException as error:
-            raise MalformedSpirv(str(error).splitlines()[0]) from None
-        return module
 
-    def _split(self) -> tuple[list[Raw], list[list[Raw]]]:
-        """The instructions before the functions, and those of each function."""
-        head: list[Raw] = []
-        bodies: list[list[Raw]] = []
-        inside = False
-        for raw in self.binary.instructions:
-            if raw.opcode in DEBUG_OPS:
-                continue
-            if raw.opcode == Op.Function:
-                if inside:
-                    raise raw.error("a function inside a function")
-                inside = True
-                bodies.append([])
+def _split(binary: Binary) -> tuple[list[Raw], list[list[Raw]]]:
+    """The instructions before the functions, and those of each function."""
+    head: list[Raw] = []
+    bodies: list[list[Raw]] = []
+    inside = False
+    for raw in binary.instructions:
+        if raw.opcode in DEBUG_OPS:
+            continue
+        if raw.opcode == Op.Function:
             if inside:
-                bodies[-1].append(raw)
-            elif bodies:
-                raise raw.error("a declaration after the functions")
-            else:
-                head.append(raw)
-            if raw.opcode == Op.FunctionEnd:
-                inside = False
+                raise raw.error("a function inside a function")
+            inside = True
+            bodies.append([])
         if inside:
-            raise MalformedSpirv("the last function does not end")
-        return head, bodies
-
-    def _guarded(self, raw: Raw, read: Callable[[Raw], R]) -> R:
-        """Read one instruction; whatever its words trip over is an error at its place."""
-        try:
-            return read(raw)
-        except (IndexError, KeyError, ValueError, VerifyException) as error:
-            detail = str(error).splitlines()
-            raise raw.error(f"malformed: {detail[0] if detail else 'too few words'}") from None
-
-    # Names
-
-    def symbol(self, id: int) -> str:
-        """The symbol of a function or global: its debug name, made unique."""
-        name = self._symbols.get(id)
-        if name is None:
-            base = name = self.names.get(id) or f"id_{id}"
-            counter = 0
-            while name in self._used_symbols:
-                name = f"{base}_{counter}"
-                counter += 1
-            self._symbols[id] = name
-            self._used_symbols.add(name)
-        return name
-
-    def _define(self, raw: Raw, id: int) -> int:
-        self.check_new(raw, id)
-        return id
-
-    def check_new(self, raw: Raw, id: int) -> None:
-        """Raise unless `id` is a new one below the bound."""
-        if id in self._defined:
-            raise raw.error(f"id {id} is defined twice")
-        if not 0 < id < self.binary.bound:
-            raise raw.error(f"id {id} is not below the bound {self.binary.bound}")
-        self._defined.add(id)
-
-    def type(self, raw: Raw, id: int) -> Attribute:
-        type = self.types.get(id)
-        if type is None:
-            raise raw.error(f"id {id} is not a type of a value")
-        return type
-
-    # Declarations
-
-    def _declaration(self, raw: Raw) -> None:
-        read = _DECLARATIONS.get(raw.opcode)
-        if read is None:
-            raise raw.error("an instruction that is not known, or not before the functions")
-        read(self, raw)
-
-    def _capability(self, raw: Raw) -> None:
-        (number,) = raw.words
-        self._capabilities.append(enumerant(raw, spirv.Capability, number))
-
-    def _extension(self, raw: Raw) -> None:
-        name, _ = read_string(raw, 0)
-        if not _IDENTIFIER.fullmatch(name):
-            raise raw.error(f"'{name}' is not the name of an extension")
-        self._extensions.append(name)
-
-    def _import(self, raw: Raw) -> None:
-        name, _ = read_string(raw, 1)
-        if name != GLSL_SET:
-            raise raw.error(f"the instruction set '{name}' is not supported")
-        self.glsl = self._define(raw, raw.words[0])
-
-    def _memory_model(self, raw: Raw) -> None:
-        addressing, memory = raw.words
-        self._models = (
-            enumerant(raw, spirv.AddressingModel, addressing),
-            enumerant(raw, spirv.MemoryModel, memory),
-        )
-
-    def _name(self, raw: Raw) -> None:
-        name, _ = read_string(raw, 1)
-        if name:
-            self.names[raw.words[0]] = name
-
-    def _keep_entry_point(self, raw: Raw) -> None:
-        model, id = raw.words[:2]
-        enumerant(raw, spirv.ExecutionModel, model)
-        name, _ = read_string(raw, 2)
-        if id in self._symbols or name in self._used_symbols:
-            raise raw.error(f"'{name}' shares its function or its name with another entry point")
-        self._symbols[id] = name
-        self._used_symbols.add(name)
-        self._entry_points.append(raw)
-
-    def _keep_mode(self, raw: Raw) -> None:
-        self._modes.append(raw)
-
-    def _decorate(self, raw: Raw) -> None:
-        id, number, *literals = raw.words
-        decoration = enumerant(raw, spirv.Decoration, number)
-        self.decorations[id].append((decoration, tuple(literals)))
-
-    def _member_decorate(self, raw: Raw) -> None:
-        id, member, number, *literals = raw.words
-        decoration = enumerant(raw, spirv.Decoration, number)
-        if decoration is spirv.Decoration.Offset:
-            (self.member_offsets[id, member],) = literals
-        elif literals:
-            raise raw.error(f"{decoration.name} on a member is not supported")
+            bodies[-1].append(raw)
+        elif bodies:
+            raise raw.error("a declaration after the functions")
         else:
-            self.member_decorations[id, member].append(decoration)
-
-    def _literal(self, raw: Raw, id: int, decoration: spirv.Decoration) -> int | None:
-        """The number that comes with a decoration, None where `id` does not have it."""
-        found = [literals for d, literals in self.decorations.get(id, ()) if d is decoration]
-        if not found:
-            return None
-        if len(found) > 1 or len(found[0]) != 1:
-            raise raw.error(f"id {id} has a malformed decoration {decoration.name}")
-        return found[0][0]
-
-    def decoration_attributes(
-        self, raw: Raw, id: int, read_elsewhere: Sequence[spirv.Decoration] = ()
-    ) -> dict[str, Attribute]:
-        """The unit attributes for the decorations of a value."""
-        attributes: dict[str, Attribute] = {}
-        for decoration, literals in self.decorations.get(id, ()):
-            if decoration in read_elsewhere:
-                continue
-            name = snake_case(decoration.name)
-            if literals or name not in UNIT_DECORATIONS:
-                raise raw.error(f"the decoration {decoration.name} of id {id} is not supported")
-            attributes[name] = UnitAttr()
-        return attributes
-
-    def _type(self, raw: Raw) -> None:
-        id, *words = raw.words
-        self._define(raw, id)
-        allowed = _TYPE_DECORATIONS.get(raw.opcode, ())
-        for decoration, _ in self.decorations.get(id, ()):
-            if decoration not in allowed:
-                raise raw.error(f"the decoration {decoration.name} of a type is not supported")
-        match raw.opcode, words:
-            case Op.TypeVoid, []:
-                self.voids.add(id)
-            case Op.TypeFunction, [result, *arguments]:
-                results = [] if result in self.voids else [self.type(raw, result)]
-                self.function_types[id] = ([self.type(raw, a) for a in arguments], results)
-            case _:
-                self.types[id] = self._value_type(raw, id, words)
-
-    def _value_type(self, raw: Raw, id: int, words: list[int]) -> Attribute:
-        match raw.opcode, words:
-            case Op.TypeBool, []:
-                return i1
-            case Op.TypeInt, [8 | 16 | 32 | 64 as width, 0]:
-                return IntegerType(width)
-            case Op.TypeInt, [8 | 16 | 32 | 64 as width, 1]:
-                return IntegerType(width, Signedness.SIGNED)
-            case Op.TypeFloat, [16 | 32 | 64 as width]:
-                return _FLOATS[width][0]
-            case Op.TypeVector, [element, 2 | 3 | 4 as count]:
-                return VectorType(self.type(raw, element), [count])
-            case Op.TypeArray, [element, count]:
-                stride = self._literal(raw, id, spirv.Decoration.ArrayStride)
-                size = self.integer(raw, count)
-                return spirv.SpirvArrayType(self.type(raw, element), size, stride)
-            case Op.TypeRuntimeArray, [element]:
-                stride = self._literal(raw, id, spirv.Decoration.ArrayStride)
-                return spirv.RuntimeArrayType(self.type(raw, element), stride)
-            case Op.TypePointer, [storage, pointee]:
-                storage_class = enumerant(raw, spirv.StorageClass, storage)
-                return spirv.PointerType(self.type(raw, pointee), storage_class)
-            case Op.TypeStruct, members:
-                return self._struct(raw, id, members)
-            case Op.TypeCooperativeMatrixKHR, [element, scope, rows, columns, use]:
-                return spirv.CooperativeMatrixType.get(
-                    self.integer(raw, rows),
-                    self.integer(raw, columns),
-                    self.type(raw, element),
-                    enumerant(raw, spirv.CooperativeMatrixUse, self.integer(raw, use)),
-                    enumerant(raw, spirv.Scope, self.integer(raw, scope)),
-                )
-            case _:
-                raise raw.error("a type that the dialect does not have")
-
-    def _struct(self, raw: Raw, id: int, members: list[int]) -> Attribute:
-        offsets = [self.member_offsets.get((id, i)) for i in range(len(members))]
-        known = [offset for offset in offsets if offset is not None]
-        if known and len(known) != len(members):
-            raise raw.error("some members have an offset and others have none")
-        decorations = [self.member_decorations.get((id, i), []) for i in range(len(members))]
-        name = self.names.get(id, "")
-        return spirv.StructType.get(
-            [self.type(raw, member) for member in members],
-            known,
-            decorations,
-            name if _IDENTIFIER.fullmatch(name) else "",
-        )
-
-    # Constants
-
-    def integer(self, raw: Raw, id: int) -> int:
-        """The value of an integer constant, as an unsigned number."""
-        value, type = self.constants.get(id, (None, None))
-        if not isinstance(value, IntegerAttr) or not isinstance(type, IntegerType):
-            raise raw.error(f"id {id} is not an integer constant")
-        return value.value.data & ((1 << type.width.data) - 1)
-
-    def _constant(self, raw: Raw) -> None:
-        type_id, id, *words = raw.words
-        type = self.type(raw, type_id)
-        self._define(raw, id)
-        if self.decorations.get(id):
-            raise raw.error("a decorated constant is not supported")
-        if raw.opcode == Op.Undef:
-            self.undefined[id] = type
-            return
-        self.constants[id] = (self._constant_value(raw, type, words), type)
-
-    def _constant_value(self, raw: Raw, type: Attribute, words: list[int]) -> Attribute:
-        match raw.opcode, words:
-            case Op.ConstantTrue | Op.ConstantFalse, [] if type == i1:
-                return BoolAttr.from_bool(raw.opcode == Op.ConstantTrue)
-            case Op.Constant, _:
-                return self._number(raw, type, words)
-            case Op.ConstantNull, []:
-                return self._null(raw, type)
-            case Op.ConstantComposite, elements:
-                return self._composite(raw, type, elements)
-            case _:
-                raise raw.error("a constant of the wrong type")
-
-    def _number(self, raw: Raw, type: Attribute, words: list[int]) -> IntegerAttr | FloatAttr:
-        if not (spirv.is_integer(type) or spirv.is_float(type)):
-            raise raw.error(f"a number cannot be a {type}")
-        width = spirv.bit_width(type)
-        if len(words) != (2 if width == 64 else 1):
-            raise raw.error(f"{len(words)} words do not make a {type}")
-        bits = words[0] | (words[1] << 32 if width == 64 else 0)
-        bits &= (1 << width) - 1
-        if isinstance(type, IntegerType):
-            return IntegerAttr(bits - (bits >> (width - 1) << width), type)
-        float_type, as_integer, as_float = _FLOATS[width]
-        (value,) = struct.unpack(as_float, struct.pack(as_integer, bits))
-        return FloatAttr(value, float_type)
-
-    def _null(self, raw: Raw, type: Attribute) -> Attribute:
-        if isinstance(type, spirv.SpirvArrayType):
-            if type.count > _MAX_NULL_ELEMENTS:
-                raise raw.error(f"a zero array of {type.count} elements is too large")
-            return ArrayAttr([self._null(raw, type.element_type)] * type.count)
-        if not spirv.is_scalar(spirv.scalar_of(type)):
-            raise raw.error(f"there is no zero constant of {type}")
-        return spirv.constant_attribute(0, type)
-
-    def _composite(self, raw: Raw, type: Attribute, ids: list[int]) -> Attribute:
-        elements: list[Attribute] = []
-        for id in ids:
-            if id not in self.constants:
-                raise raw.error(f"id {id} is not a constant")
-            elements.append(self.constants[id][0])
-        types = {self.constants[id][1] for id in ids}
-        match type:
-            case VectorType() if types == {type.element_type} and len(ids) == type.get_shape()[0]:
-                numbers = [e.value.data for e in elements if isinstance(e, IntegerAttr | FloatAttr)]
-                return spirv.vector_constant(numbers, type)
-            case spirv.SpirvArrayType() if types == {type.element_type} and len(ids) == type.count:
-                return ArrayAttr(elements)
-            case _:
-                raise raw.error(f"these constants do not make a {type}")
-
-    def _spec_constant(self, raw: Raw) -> None:
-        type_id, id, *words = raw.words
-        type = self.type(raw, type_id)
-        self._define(raw, id)
-        if raw.opcode == Op.SpecConstant:
-            default = self._number(raw, type, words)
-        elif type == i1 and not words:
-            default = BoolAttr.from_bool(raw.opcode == Op.SpecConstantTrue)
-        else:
-            raise raw.error("a Boolean of the wrong type")
-        self.decoration_attributes(raw, id, (spirv.Decoration.SpecId,))
-        spec_id = self._literal(raw, id, spirv.Decoration.SpecId)
-        self.spec_constants[id] = spirv.SpecConstantOp(self.symbol(id), default, spec_id)
-
-    def _variable(self, raw: Raw) -> None:
-        type_id, id, storage, *initializer = raw.words
-        type = self.type(raw, type_id)
-        self._define(raw, id)
-        if not isinstance(type, spirv.PointerType) or type.storage_class != storage:
-            raise raw.error("the pointer type has another storage class")
-        binding = self._literal(raw, id, spirv.Decoration.Binding)
-        set_number = self._literal(raw, id, spirv.Decoration.DescriptorSet)
-        if (binding is None) != (set_number is None):
-            raise raw.error("a binding without a descriptor set, or the other way round")
-        built_in = self._literal(raw, id, spirv.Decoration.BuiltIn)
-        op = spirv.GlobalVariableOp(
-            self.symbol(id),
-            type,
-            bind=None if binding is None or set_number is None else (set_number, binding),
-            built_in=None if built_in is None else enumerant(raw, spirv.BuiltIn, built_in),
-        )
-        op.attributes |= self.decoration_attributes(raw, id, _VARIABLE_DECORATIONS)
-        if initializer:
-            (value,) = initializer
-            if value not in self.globals and value not in self.spec_constants:
-                raise raw.error("an initializer that is no global is not supported")
-            op.properties["initializer"] = SymbolRefAttr(self.symbol(value))
-        self.globals[id] = op
-
-    # Functions and what names them
-
-    def _function_header(self, raw: Raw) -> None:
-        _, id, _, type = raw.words
-        self._define(raw, id)
-        if type not in self.function_types:
-            raise raw.error(f"id {type} is not a function type")
-        self.functions[id] = (self.symbol(id), type)
-
-    def _function(self, body: list[Raw]) -> spirv.FuncOp:
-        return self._guarded(body[0], lambda _: FunctionReader(self, body).read())
-
-    def _entry_point(self, raw: Raw) -> spirv.EntryPointOp:
-        name, rest = read_string(raw, 2)
-        if raw.words[1] not in self.functions:
-            raise raw.error(f"id {raw.words[1]} is not a function")
-        for id in raw.words[rest:]:
-            if id not in self.globals:
-                raise raw.error(f"id {id} is not a global variable")
-        return spirv.EntryPointOp(name, [self.symbol(id) for id in raw.words[rest:]])
-
-    def _mode(self, raw: Raw) -> spirv.ExecutionModeOp:
-        id, number, *values = raw.words
-        mode = enumerant(raw, spirv.ExecutionMode, number)
-        if id not in self.functions:
-            raise raw.error(f"id {id} is not a function")
-        return spirv.ExecutionModeOp(self.symbol(id), mode, values)
+            head.append(raw)
+        if raw.opcode == Op.FunctionEnd:
+            inside = False
+    if inside:
+        raise MalformedSpirv("the last function does not end")
+    return head, bodies
 
 
-_VARIABLE_DECORATIONS = (
-    spirv.Decoration.Binding,
-    spirv.Decoration.DescriptorSet,
-    spirv.Decoration.BuiltIn,
-)
-_TYPE_DECORATIONS: dict[int, tuple[spirv.Decoration, ...]] = {
-    Op.TypeArray: (spirv.Decoration.ArrayStride,),
-    Op.TypeRuntimeArray: (spirv.Decoration.ArrayStride,),
-    # The writer puts Block on every struct that a buffer holds.
-    Op.TypeStruct: (spirv.Decoration.Block,),
-}
-_TYPES = (
-    Op.TypeVoid,
-    Op.TypeBool,
-    Op.TypeInt,
-    Op.TypeFloat,
-    Op.TypeVector,
-    Op.TypeArray,
-    Op.TypeRuntimeArray,
-    Op.TypeStruct,
-    Op.TypePointer,
-    Op.TypeFunction,
-    Op.TypeCooperativeMatrixKHR,
-)
-_CONSTANTS = (
-    Op.Undef,
-    Op.ConstantTrue,
-    Op.ConstantFalse,
-    Op.Constant,
-    Op.ConstantComposite,
-    Op.ConstantNull,
-)
-_DECLARATIONS: dict[int, Callable[[ModuleReader, Raw], None]] = {
-    Op.Capability: ModuleReader._capability,
-    Op.Extension: ModuleReader._extension,
-    Op.ExtInstImport: ModuleReader._import,
-    Op.MemoryModel: ModuleReader._memory_model,
-    Op.Name: ModuleReader._name,
-    Op.EntryPoint: ModuleReader._keep_entry_point,
-    Op.ExecutionMode: ModuleReader._keep_mode,
-    Op.Decorate: ModuleReader._decorate,
-    Op.MemberDecorate: ModuleReader._member_decorate,
-    **dict.fromkeys(_TYPES, ModuleReader._type),
-    **dict.fromkeys(_CONSTANTS, ModuleReader._constant),
-    Op.SpecConstantTrue: ModuleReader._spec_constant,
-    Op.SpecConstantFalse: ModuleReader._spec_constant,
-    Op.SpecConstant: ModuleReader._spec_constant,
-    Op.Variable: ModuleReader._variable,
-}
+def _guarded(raw: Raw, read: Callable[[Raw], R]) -> R:
+    """Read one instruction; whatever its words trip over is an error at its place."""
+    try:
+        return read(raw)
+    except (IndexError, KeyError, ValueError, VerifyException) as error:
+        detail = str(error).splitlines()
+        raise raw.error(f"malformed: {detail[0] if detail else 'too few words'}") from None
+
+
+def _function(declared: DeclarationReader, body: list[Raw]) -> spirv.FuncOp:
+    return _guarded(body[0], lambda _: FunctionReader(declared, body).read())
+
+
+def _entry_point(declared: DeclarationReader, raw: Raw) -> spirv.EntryPointOp:
+    name, rest = read_string(raw, 2)
+    if raw.words[1] not in declared.functions:
+        raise raw.error(f"id {raw.words[1]} is not a function")
+    for id in raw.words[rest:]:
+        if id not in declared.globals:
+            raise raw.error(f"id {id} is not a global variable")
+    return spirv.EntryPointOp(name, [declared.symbol(id) for id in raw.words[rest:]])
+
+
+def _mode(declared: DeclarationReader, raw: Raw) -> spirv.ExecutionModeOp:
+    id, number, *values = raw.words
+    mode = enumerant(raw, spirv.ExecutionMode, number)
+    if id not in declared.functions:
+        raise raw.error(f"id {id} is not a function")
+    return spirv.ExecutionModeOp(declared.symbol(id), mode, values)

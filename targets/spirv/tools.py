@@ -10,10 +10,11 @@ import ctypes
 import ctypes.util
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ingot.targets.spirv.errors import InvalidSpirv, MalformedSpirv, SpirvError, SpirvToolsMissing
 
@@ -134,8 +135,8 @@ def _context(target_env: str) -> int:
 
 
 @contextmanager
-def _diagnosed(error: type[SpirvError]) -> Iterator[ctypes._Pointer[_Diagnostic]]:
-    """A diagnostic to hand to the library; raised as `error` when the library filled it."""
+def _diagnosed(error: type[SpirvError]) -> Generator[Any]:
+    """A `spv_diagnostic` to hand to the library; raised as `error` when the library filled it."""
     diagnostic = _DiagnosticPointer()
     try:
         yield diagnostic

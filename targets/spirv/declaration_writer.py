@@ -10,33 +10,28 @@ import math
 import re
 import struct
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
     Float64Type,
-    FloatAttr,
-    IntegerAttr,
+    FunctionType,
     IntegerType,
     Signedness,
+    SymbolRefAttr,
+    UnitAttr,
     VectorType,
+    i1,
+    i32,
 )
 from xdsl.ir import Attribute, Operation
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.dialects.spirv import (
-    CooperativeMatrixType,
-    Decoration,
-    FunctionType,
-    PointerType,
-    RuntimeArrayType,
-    SpirvArrayType,
-    StorageClass,
-    StructType,
-)
-from ingot.targets.spirv.grammar import Op, string_words
+from ingot.compiler.dialects import spirv
+from ingot.compiler.dialects.spirv import Decoration, StorageClass
+from ingot.targets.spirv.grammar import UNIT_DECORATIONS, Op, string_words
 
 _NUMBERED = re.compile(r"(_\d+)+$")
 _BLOCK_STORAGE = (StorageClass.StorageBuffer, StorageClass.Uniform, StorageClass.PushConstant)
@@ -79,6 +74,13 @@ class Declarations:
     def decorate(self, id: int, decoration: Decoration, *literals: int) -> None:
         self.annotations.append([Op.Decorate, id, decoration, *literals])
 
+    def decorate_op(self, op: Operation, id: int) -> None:
+        """Decorate `id` with the unit attributes of `op` that stand for decorations."""
+        for name, attribute in op.attributes.items():
+            decoration = UNIT_DECORATIONS.get(name)
+            if decoration is not None and isinstance(attribute, UnitAttr):
+                self.decorate(id, decoration)
+
     def void(self) -> int:
         return self._declare(Op.TypeVoid)
 
@@ -107,23 +109,23 @@ class Declarations:
             case VectorType():
                 element = self.type(type.element_type)
                 return self._declare(Op.TypeVector, element, type.get_shape()[0])
-            case PointerType():
+            case spirv.PointerType():
                 return self._pointer(type)
-            case SpirvArrayType():
+            case spirv.SpirvArrayType():
                 element = self.type(type.element_type)
                 count = self.integer(type.count)
                 return self._strided(self._declare(Op.TypeArray, element, count), type.stride)
-            case RuntimeArrayType():
+            case spirv.RuntimeArrayType():
                 element = self.type(type.element_type)
                 return self._strided(self._declare(Op.TypeRuntimeArray, element), type.stride)
-            case StructType():
+            case spirv.StructType():
                 return self._struct(type)
             case FunctionType():
                 results = type.outputs.data
                 result = self.type(results[0]) if results else self.void()
                 arguments = [self.type(argument) for argument in type.inputs]
                 return self._declare(Op.TypeFunction, result, *arguments)
-            case CooperativeMatrixType():
+            case spirv.CooperativeMatrixType():
                 words = [self.type(type.element_type)]
                 words += map(self.integer, (type.scope, type.rows, type.columns, type.use))
                 return self._declare(Op.TypeCooperativeMatrixKHR, *words)
@@ -139,11 +141,11 @@ class Declarations:
         signed = type.signedness.data is Signedness.SIGNED
         return self._declare(Op.TypeInt, width, int(signed))
 
-    def _pointer(self, type: PointerType) -> int:
+    def _pointer(self, type: spirv.PointerType) -> int:
         pointee = self.type(type.pointee)
         if (
             type.storage_class in _BLOCK_STORAGE
-            and isinstance(type.pointee, StructType)
+            and isinstance(type.pointee, spirv.StructType)
             and pointee not in self._blocks
         ):
             self._blocks.add(pointee)
@@ -155,7 +157,7 @@ class Declarations:
             self.decorate(id, Decoration.ArrayStride, stride)
         return id
 
-    def _struct(self, type: StructType) -> int:
+    def _struct(self, type: spirv.StructType) -> int:
         members = [self.type(member) for member in type.members]
         id = self._declare(Op.TypeStruct, *members)
         self.name(id, type.identifier.data)
@@ -168,7 +170,7 @@ class Declarations:
 
     def integer(self, value: int) -> int:
         """The id of the i32 constant `value`."""
-        return self._constant(Op.Constant, self.type(IntegerType(32)), value & 0xFFFFFFFF)
+        return self._constant(Op.Constant, self.type(i32), value & 0xFFFFFFFF)
 
     def _constant(self, opcode: Op, type: int, *words: int) -> int:
         key = (opcode, type, *words)
@@ -180,33 +182,27 @@ class Declarations:
 
     def constant(self, value: Attribute, type: Attribute) -> int:
         """The id of a constant; equal constants of one type share it."""
-        match value:
-            case ArrayAttr():
-                elements = [self.constant(element, _element_type(type)) for element in value]
-                return self._constant(Op.ConstantComposite, self.type(type), *elements)
-            case DenseIntOrFPElementsAttr():
-                return self._dense(type, iter(value.get_values()))
-            case IntegerAttr() | FloatAttr():
-                return self._scalar(value.value.data, type)
-            case _:
-                raise refuse(self.here, f"SPIR-V has no constant for {value}")
+        if isinstance(value, ArrayAttr):
+            elements = cast("ArrayAttr[Attribute]", value)
+            ids = [self.constant(element, spirv.element_at(type, 0)) for element in elements]
+            return self._constant(Op.ConstantComposite, self.type(type), *ids)
+        if (number := spirv.number_of(value)) is not None:
+            return self._scalar(number[0], type)
+        if (dense := spirv.numbers_of(value)) is not None:
+            return self._dense(type, iter(dense[0]))
+        raise refuse(self.here, f"SPIR-V has no constant for {value}")
 
-    def _dense(self, type: Attribute, values: Iterator[object]) -> int:
-        match type:
-            case VectorType():
-                count = type.get_shape()[0]
-            case SpirvArrayType():
-                count = type.count
-            case _:
-                value = next(values)
-                assert isinstance(value, int | float)
-                return self._scalar(value, type)
-        elements = [self._dense(type.element_type, values) for _ in range(count)]
-        return self._constant(Op.ConstantComposite, self.type(type), *elements)
+    def _dense(self, type: Attribute, values: Iterator[int | float]) -> int:
+        uniform = spirv.uniform_elements(type)
+        if uniform is None:
+            return self._scalar(next(values), type)
+        element, count = uniform
+        ids = [self._dense(element, values) for _ in range(count)]
+        return self._constant(Op.ConstantComposite, self.type(type), *ids)
 
     def _scalar(self, value: int | float, type: Attribute) -> int:
         id = self.type(type)
-        if type == IntegerType(1):
+        if type == i1:
             return self._constant(Op.ConstantTrue if value else Op.ConstantFalse, id)
         return self._constant(Op.Constant, id, *scalar_words(value, type))
 
@@ -218,23 +214,17 @@ class Declarations:
         return [[Op.Name, id, *string_words(name)] for id, name in sorted(self.names.items())]
 
 
-def _element_type(type: Attribute) -> Attribute:
-    assert isinstance(type, SpirvArrayType | VectorType)
-    return type.element_type
-
-
 def scalar_words(value: int | float, type: Attribute) -> Sequence[int]:
     """The literal words of a number: low word first; narrow signless integers are zero-extended
     and narrow signed ones sign-extended (SPIR-V specification, 2.2.1)."""
-    if isinstance(type, IntegerType):
-        width = type.width.data
-        bits = int(value) & ((1 << width) - 1)
-        if type.signedness.data is Signedness.SIGNED and width < 32 and bits >> (width - 1):
-            bits |= 0xFFFFFFFF & ~((1 << width) - 1)
-    else:
-        assert isinstance(type, Float16Type | Float32Type | Float64Type)
-        width = type.bitwidth
+    width = spirv.bit_width(type)
+    integer = spirv.as_integer(type)
+    if integer is None:
         bits = float_bits(float(value), width)
+    else:
+        bits = int(value) & ((1 << width) - 1)
+        if integer.signedness.data is Signedness.SIGNED and width < 32 and bits >> (width - 1):
+            bits |= 0xFFFFFFFF & ~((1 << width) - 1)
     return (bits & 0xFFFFFFFF, bits >> 32) if width == 64 else (bits,)
 
 
@@ -246,3 +236,26 @@ def float_bits(value: float, width: int) -> int:
     except OverflowError:
         data = struct.pack(as_float, math.copysign(math.inf, value))
     return struct.unpack(as_integer, data)[0]
+
+
+class Symbols:
+    """Ids of functions and globals by name."""
+
+    def __init__(self, declarations: Declarations) -> None:
+        self._declarations = declarations
+        self._ids: dict[str, int] = {}
+
+    def id(self, symbol: str) -> int:
+        """The id of a symbol, which may be defined later."""
+        id = self._ids.get(symbol)
+        if id is None:
+            id = self._ids[symbol] = self._declarations.new_id()
+            self._declarations.name(id, symbol)
+        return id
+
+    def referenced(self, reference: SymbolRefAttr, op: Operation) -> int:
+        """The id of a symbol that is already defined; raises Refusal where there is none."""
+        name = reference.root_reference.data
+        if name not in self._ids:
+            raise refuse(op, f"there is no @{name} in the module before its use")
+        return self._ids[name]

@@ -12,62 +12,21 @@ dialect and is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.spirv import base
+from ingot.targets.spirv.basic_blocks import (
+    BasicBlock,
+    BasicBlocks,
+    has_result,
+    instruction_ops,
+)
+from ingot.targets.spirv.declaration_reader import DeclarationReader
 from ingot.targets.spirv.decoding import Raw, enumerant, flags
 from ingot.targets.spirv.grammar import Op
-
-if TYPE_CHECKING:
-    from ingot.targets.spirv.reader import ModuleReader
-
-_TERMINATORS = frozenset(
-    {Op.Branch, Op.BranchConditional, Op.Return, Op.ReturnValue, Op.Unreachable}
-)
-_MERGES = frozenset({Op.LoopMerge, Op.SelectionMerge})
-
-
-@dataclass
-class _BasicBlock:
-    """The instructions of one label; `phis` holds (id, type, {label: value})."""
-
-    label: int
-    order: int
-    phis: list[tuple[int, Attribute, dict[int, int]]] = field(default_factory=list)
-    body: list[Raw] = field(default_factory=list[Raw])
-    merge: Raw | None = None
-    terminator: Raw | None = None
-
-    @property
-    def end(self) -> Raw:
-        assert self.terminator is not None
-        return self.terminator
-
-    @property
-    def targets(self) -> tuple[int, ...]:
-        """The labels that the terminator may go to."""
-        match self.end.opcode:
-            case Op.Branch:
-                return self.end.words[:1]
-            case Op.BranchConditional:
-                return self.end.words[1:3]
-            case _:
-                return ()
-
-    @property
-    def is_loop_header(self) -> bool:
-        return self.merge is not None and self.merge.opcode == Op.LoopMerge
-
-
-@cache
-def _instruction_ops() -> dict[tuple[base.InstructionSet, int], type[base.SpirvOp]]:
-    return {(op.INFO.instruction_set, op.INFO.opcode): op for op in base.INSTRUCTION_OPS}
 
 
 class _Scope:
@@ -91,19 +50,15 @@ class _Scope:
 class FunctionReader:
     """Rebuilds one function; `instructions` run from OpFunction to OpFunctionEnd."""
 
-    def __init__(self, module: ModuleReader, instructions: list[Raw]) -> None:
+    def __init__(self, module: DeclarationReader, instructions: list[Raw]) -> None:
         self.module = module
         self.header = instructions[0]
+        self.blocks = BasicBlocks(module, instructions)
         self.values: dict[int, SSAValue] = {}
-        self.blocks: dict[int, _BasicBlock] = {}
-        self.definitions: dict[int, list[int]] = {}
-        self.uses: dict[int, set[int]] = {}
         self.finished: set[int] = set()
         self.open_labels: list[int] = []
         self.prefix: list[Operation] = []
         """Constants and addresses, which stand before the function's first op."""
-        self.parameters: list[tuple[int, int]] = []
-        self._split(instructions[1:-1])
 
     def read(self) -> spirv.FuncOp:
         module, header = self.module, self.header
@@ -111,16 +66,17 @@ class FunctionReader:
         name, type_id = module.functions[id]
         inputs, outputs = module.function_types[type_id]
         declared = [] if result in module.voids else [module.type(header, result)]
-        if declared != outputs or len(self.parameters) != len(inputs):
+        if declared != outputs or len(self.blocks.parameters) != len(inputs):
             raise header.error("the function does not agree with its type")
-        if not self.blocks:
+        if not self.blocks.blocks:
             raise header.error("a function without blocks is not supported")
         region = Region()
-        labels = list(self.blocks)
+        labels = list(self.blocks.blocks)
         scope = _Scope(self, labels)
         entry = Block(arg_types=inputs)
         scope.blocks[labels[0]] = entry
-        for argument, (argument_type, argument_id) in zip(entry.args, self.parameters, strict=True):
+        for argument, parameter in zip(entry.args, self.blocks.parameters, strict=True):
+            argument_type, argument_id = parameter
             if module.types.get(argument_type) != argument.type:
                 raise header.error("a parameter does not agree with the function's type")
             self._bind(argument_id, argument)
@@ -130,71 +86,6 @@ class FunctionReader:
         entry.insert_ops_before(self.prefix, first)
         function_control = flags(header, spirv.FunctionControl, control)
         return spirv.FuncOp(name, (inputs, outputs), region, function_control)
-
-    # Basic blocks
-
-    def _split(self, instructions: list[Raw]) -> None:
-        block: _BasicBlock | None = None
-        for raw in instructions:
-            if raw.opcode == Op.FunctionParameter and not self.blocks:
-                type, id = raw.words
-                self.module.check_new(raw, id)
-                self.parameters.append((type, id))
-            elif raw.opcode == Op.Label:
-                if block is not None:
-                    raise raw.error("the block before it has no terminator")
-                (label,) = raw.words
-                self.module.check_new(raw, label)
-                block = self.blocks[label] = _BasicBlock(label, len(self.blocks))
-            elif block is None:
-                raise raw.error("an instruction outside a block")
-            else:
-                self._append(block, raw)
-                if block.terminator is not None:
-                    block = None
-        if block is not None:
-            raise self.header.error("the last block has no terminator")
-        self._check_labels()
-
-    def _append(self, block: _BasicBlock, raw: Raw) -> None:
-        if block.merge is not None and raw.opcode not in _TERMINATORS:
-            raise raw.error("a merge instruction must stand before the terminator")
-        if raw.opcode == Op.Phi:
-            type, id, *pairs = raw.words
-            if block.body or len(pairs) % 2:
-                raise raw.error("malformed, or not at the start of its block")
-            incoming = dict(zip(pairs[1::2], pairs[::2], strict=True))
-            block.phis.append((id, self.module.type(raw, type), incoming))
-            self._note_definition(raw, block, id)
-            for label, value in incoming.items():
-                self.uses.setdefault(value, set()).add(label)
-            return
-        if raw.opcode in _MERGES:
-            block.merge = raw
-            return
-        if raw.opcode in _TERMINATORS:
-            block.terminator = raw
-        else:
-            block.body.append(raw)
-        result, used = _ids(raw)
-        for id in used:
-            self.uses.setdefault(id, set()).add(block.label)
-        if result is not None:
-            self._note_definition(raw, block, result)
-
-    def _note_definition(self, raw: Raw, block: _BasicBlock, id: int) -> None:
-        self.module.check_new(raw, id)
-        self.definitions.setdefault(block.label, []).append(id)
-
-    def _check_labels(self) -> None:
-        """Every label that is named must be a block of the function."""
-        for block in self.blocks.values():
-            named = list(block.targets)
-            if block.merge is not None:
-                named += block.merge.words[: 2 if block.is_loop_header else 1]
-            for label in named:
-                if label not in self.blocks:
-                    raise block.end.error(f"{label} is not a block of the function")
 
     def new_block(self, label: int) -> Block:
         """A block whose arguments are the values of the label's OpPhi."""
@@ -290,32 +181,14 @@ class FunctionReader:
     def _enters_loop(self, target: int) -> bool:
         return self.blocks[target].is_loop_header and target not in self.open_labels
 
-    def _construct(self, raw: Raw, starts: Sequence[int], stops: Sequence[int]) -> list[int]:
-        """The labels reached from `starts` without passing `stops`, in the binary's order."""
-        found: set[int] = set()
-        pending = [label for label in starts if label not in stops]
-        while pending:
-            label = pending.pop()
-            if label in found:
-                continue
-            if label in self.open_labels:
-                raise raw.error(f"a branch to block {label} leaves its loop or selection midway")
-            found.add(label)
-            block = self.blocks[label]
-            targets = list(block.targets)
-            if block.merge is not None:
-                targets += block.merge.words[: 2 if block.is_loop_header else 1]
-            pending += [target for target in targets if target not in stops]
-        return sorted(found, key=lambda label: self.blocks[label].order)
-
-    def _selection(self, basic: _BasicBlock, outer: Block) -> int:
+    def _selection(self, basic: BasicBlock, outer: Block) -> int:
         """Add the selection that `basic` heads to `outer`; returns its merge label."""
         raw = basic.merge
         assert raw is not None
         merge, control = raw.words
         if basic.end.opcode != Op.BranchConditional:
             raise basic.end.error("a selection must end in an OpBranchConditional")
-        labels = self._construct(raw, basic.targets, [merge])
+        labels = self.blocks.reached(raw, basic.targets, [merge], self.open_labels)
         scope = _Scope(self, [*labels, merge])
         region, header = Region(), Block()
         region.add_block(header)
@@ -331,14 +204,15 @@ class FunctionReader:
         )
         return self._leave(op, results, outer, merge)
 
-    def _loop(self, before: _BasicBlock, header_label: int, outer: Block) -> int:
+    def _loop(self, before: BasicBlock, header_label: int, outer: Block) -> int:
         """Add the loop of `header_label` to `outer`; returns its merge label."""
         header = self.blocks[header_label]
         raw = header.merge
         assert raw is not None
         merge, continue_label, control = raw.words
         stops = [merge, header_label]
-        labels = self._construct(raw, [*header.targets, continue_label], stops)
+        starts = [*header.targets, continue_label]
+        labels = self.blocks.reached(raw, starts, stops, self.open_labels)
         scope = _Scope(self, [*labels, header_label, merge])
         header_block = scope.block(raw, header_label)
         arguments = self._edge(before.end, before.label, header_label)
@@ -375,8 +249,8 @@ class FunctionReader:
         inside = set(labels)
         escaping = [id for id, _, _ in self.blocks[merge].phis]
         for label in labels:
-            for id in self.definitions.get(label, ()):
-                if self.uses.get(id, set()) - inside:
+            for id in self.blocks.definitions.get(label, ()):
+                if self.blocks.uses.get(id, set()) - inside:
                     escaping.append(id)
         merge_block.add_op(spirv.MergeOp([self.value(raw, id) for id in escaping]))
         return escaping
@@ -389,7 +263,7 @@ class FunctionReader:
             self._bind(id, result)
         return merge
 
-    def _terminator(self, basic: _BasicBlock, scope: _Scope) -> Operation:
+    def _terminator(self, basic: BasicBlock, scope: _Scope) -> Operation:
         raw = basic.end
         match raw.opcode, raw.words:
             case Op.Branch, (target,):
@@ -432,15 +306,15 @@ class FunctionReader:
                 type, id, instruction_set, opcode, *rest = raw.words
                 if instruction_set != self.module.glsl:
                     raise raw.error("an instruction of a set that is not supported")
-                cls = _instruction_ops().get((base.InstructionSet.GLSL, opcode))
+                cls = instruction_ops().get((base.InstructionSet.GLSL, opcode))
                 if cls is None:
                     raise raw.error(f"GLSL.std.450 instruction {opcode} is not known here")
                 return self._row(raw, cls, (type, id), rest)
             case opcode:
-                cls = _instruction_ops().get((base.InstructionSet.CORE, opcode))
+                cls = instruction_ops().get((base.InstructionSet.CORE, opcode))
                 if cls is None:
                     raise raw.error("an instruction that is not known here")
-                if _has_result(cls):
+                if has_result(cls):
                     type, id, *rest = raw.words
                     return self._row(raw, cls, (type, id), rest)
                 return self._row(raw, cls, None, list(raw.words))
@@ -514,51 +388,6 @@ class FunctionReader:
             self._bind(id, op.results[0])
             op.attributes |= self.module.decoration_attributes(raw, id)
         return op
-
-
-@cache
-def _has_result(cls: type[base.SpirvOp]) -> bool:
-    return bool(cls.get_irdl_definition().results)
-
-
-def _ids(raw: Raw) -> tuple[int | None, Sequence[int]]:
-    """The id that a body instruction or terminator defines, and the ids it uses."""
-    words = raw.words
-    match raw.opcode:
-        case Op.Branch | Op.Return | Op.Unreachable:
-            return None, ()
-        case Op.BranchConditional | Op.ReturnValue:
-            return None, words[:1]
-        case Op.Variable | Op.FunctionCall:
-            return words[1], words[3:]
-        case Op.Undef:
-            return words[1], ()
-        case Op.ExtInst:
-            return words[1], words[4:]
-        case opcode:
-            cls = _instruction_ops().get((base.InstructionSet.CORE, opcode))
-            if cls is None:
-                raise raw.error("an instruction that is not known here")
-            result = words[1] if _has_result(cls) else None
-            return result, _used_ids(cls, words[2:] if result is not None else words)
-
-
-def _used_ids(cls: type[base.SpirvOp], words: Sequence[int]) -> list[int]:
-    used: list[int] = []
-    position = 0
-    for item in cls.INFO.layout:
-        match item:
-            case base.Operand():
-                used += words[position : position + 1]
-                position += 1
-            case base.Operands():
-                used += words[position:]
-                position = len(words)
-            case base.IntegerWords() | base.MemoryOperands():
-                position = len(words)
-            case _:
-                position += 1
-    return used
 
 
 def _enumerant_attribute(
