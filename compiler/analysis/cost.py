@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, linalg, math, tensor
+from xdsl.dialects import arith, math, tensor
 from xdsl.ir import Operation
 
-from ingot.compiler.dialects.linalg import GenericOp, IndexOp
+from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
 _FREE: tuple[type[Operation], ...] = (
     arith.ConstantOp,
@@ -18,7 +18,7 @@ _FREE: tuple[type[Operation], ...] = (
     arith.TruncIOp,
     arith.SIToFPOp,
     arith.UIToFPOp,
-    linalg.YieldOp,
+    YieldOp,
     IndexOp,
 )
 

@@ -34,6 +34,7 @@ from xdsl.rewriter import InsertPoint
 from ingot.compiler.analysis.reshapes import Groups, common_shape, reassociation
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects.expand_shape import ExpandShapeOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, IteratorTypeAttr, YieldOp
 
 _OpT = TypeVar("_OpT", bound=Operation)
@@ -202,7 +203,7 @@ def expand(emit: Emitter, value: SSAValue, groups: Groups, shape: Sequence[int])
     """`tensor.expand_shape` to `shape`, whose groups of dimensions are those of `value`."""
     result = TensorType(tensor_type(value).element_type, shape)
     return emit.add(
-        tensor.ExpandShapeOp(value, [], _groups_attr(groups), list(shape), result)
+        ExpandShapeOp(value, [], _groups_attr(groups), list(shape), result)
     ).result
 
 

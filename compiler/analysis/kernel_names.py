@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, linalg, math, tensor
+from xdsl.dialects import arith, math, tensor
 from xdsl.ir import Block, Operation
 
 from ingot.compiler.analysis.dispatch_graph import role_of
 from ingot.compiler.analysis.fusion import Role
 from ingot.compiler.analysis.structured import match_combiner, match_contraction
 from ingot.compiler.dialects.ingot import ScanOp
-from ingot.compiler.dialects.linalg import FillOp, GenericOp
+from ingot.compiler.dialects.linalg import FillOp, GenericOp, YieldOp
 
 _REDUCTIONS: dict[str, str] = {
     "add": "sum",
@@ -27,7 +27,7 @@ _REDUCTIONS: dict[str, str] = {
     "xor": "parity",
 }
 
-_MOVES = (arith.ConstantOp, linalg.YieldOp)
+_MOVES = (arith.ConstantOp, YieldOp)
 
 
 def describe(block: Block) -> str:
