@@ -212,9 +212,10 @@ class FunctionConversion:
         self, attr: IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
     ) -> SSAValue:
         """A constant given by its attribute, whose type is a SPIR-V type."""
-        type_ = attr.get_type()
         # -0.0 and 0.0 are equal as numbers, and so are attributes that hold them
-        return self.once((str(attr), type_), lambda: spirv.ConstantOp(attr, type_))
+        key = repr(attr.value.data) if isinstance(attr, FloatAttr) else attr
+        type_ = attr.get_type()
+        return self.once((key, type_), lambda: spirv.ConstantOp(attr, type_))
 
     def index_constant(self, number: int) -> SSAValue:
         """A constant index."""

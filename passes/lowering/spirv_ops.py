@@ -31,6 +31,10 @@ SpirvOp = type[Operation]
 
 
 def _make(op_type: SpirvOp, operands: Sequence[SSAValue]) -> Operation:
+    if issubclass(op_type, spirv.UniformOp):
+        # the constructor's checks cost more than all else here
+        types = [op_type.result_type(operands[0].type)]
+        return op_type.create(operands=operands, result_types=types)
     return op_type(*operands)
 
 
