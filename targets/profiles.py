@@ -90,7 +90,7 @@ PROFILES: dict[str, TargetProfile] = {
             simd_width=8,
             max_threads_per_threadgroup=1024,
             threadgroup_memory=32768,
-            max_buffers=64,
+            max_buffers=32,
         ),
         TargetProfile(
             name="vulkan:hopper",

@@ -60,7 +60,7 @@ def describe_kernel(func: FuncOp) -> KernelShape:
         inner, last = 1, 1
         known = shared_dims(ops, anchor, rows)
         for op in generics:
-            extents = _inner_extents(op, known[op.results[0]])
+            extents = _inner_extents(op, known.get(op.results[0], ()))
             count = 1
             for extent in extents:
                 count *= extent
@@ -111,7 +111,7 @@ def _inner_extents(op: GenericOp, dims: Dims) -> list[int]:
     out = indexing_maps(op)[len(op.inputs)]
     row_loops = {
         e.position
-        for e, loop in zip(out.results, dims, strict=True)
+        for e, loop in zip(out.results, dims, strict=False)
         if loop is not None and isinstance(e, AffineDimExpr)
     }
     return [n for i, n in enumerate(loop_extents(op)) if i not in row_loops]
