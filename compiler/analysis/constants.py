@@ -79,34 +79,38 @@ _MINIFLOATS = {
 
 
 def constant_array(attr: Attribute, type: Attribute | None = None) -> npt.NDArray[Any]:
-    """The value of a constant as a read-only array: rank 0 for a scalar, the tensor's shape otherwise.
+    """The value of a constant as a read-only array of the tensor's shape, of rank 0 for a scalar.
 
-    Takes `dense` (also what was a `dense_resource`), integer and float attributes. `type` is only
-    needed where the attribute has none of its own. Raises ValueError for other attributes.
+    Takes `dense` (also what was a `dense_resource`), integer and float attributes. Raises
+    ValueError for other attributes, naming `type`, the type of the constant's value, if given.
     """
     import numpy as np
 
-    if isinstance(attr, DenseIntOrFPElementsAttr):
-        dtype = numpy_dtype(attr.type.element_type)
-        data = attr.data.data
-        if dtype == np.bool_:
-            values = np.frombuffer(data, np.uint8) != 0
-        else:
-            values = np.frombuffer(data, dtype)
-        values = values.reshape(attr.type.get_shape())
-        values.flags.writeable = False
-        return values
-    if isinstance(attr, IntegerAttr):
-        dtype = numpy_dtype(attr.type)
-        if dtype == np.bool_:
-            return np.array(attr.value.data != 0)
-        # A signless integer may be written as the unsigned one with the same bits.
-        return np.array(
-            attr.value.data & ((1 << dtype.itemsize * 8) - 1), f"u{dtype.itemsize}"
-        ).view(dtype)
-    if isinstance(attr, FloatAttr):
-        return np.array(attr.value.data).astype(numpy_dtype(attr.type))
-    raise ValueError(f"not a constant: {attr}" + (f" : {type}" if type else ""))
+    match attr:
+        case DenseIntOrFPElementsAttr():
+            dense: DenseIntOrFPElementsAttr[Any] = attr
+            dtype = numpy_dtype(dense.type.element_type)
+            if dtype == np.bool_:
+                values = np.frombuffer(dense.data.data, np.uint8) != 0
+            else:
+                values = np.frombuffer(dense.data.data, dtype)
+            values = values.reshape(dense.type.get_shape())
+            values.flags.writeable = False
+            return values
+        case IntegerAttr():
+            integer: IntegerAttr[Any] = attr
+            dtype = numpy_dtype(integer.type)
+            if dtype == np.bool_:
+                return np.array(integer.value.data != 0)
+            # A signless integer may be written as the unsigned one with the same bits.
+            bits = integer.value.data & ((1 << dtype.itemsize * 8) - 1)
+            return np.array(bits, f"u{dtype.itemsize}").view(dtype)
+        case FloatAttr():
+            number: FloatAttr[Any] = attr
+            return np.array(number.value.data).astype(numpy_dtype(number.type))
+        case _:
+            what = "" if type is None else f" : {type}"
+            raise ValueError(f"not a constant with known elements: {attr}{what}")
 
 
 def dense_constant(

@@ -41,8 +41,8 @@ class ScanOp(IRDLOperation):
 
     With acc starting at `init` (the shape of `input` without `dimension`) and x_i the slices of
     `input` in order, acc becomes body(acc, x_i); element i of the first result is acc after that
-    step when `inclusive`, before it otherwise. The second result is the last acc. `output` gives the
-    first result its place; its contents are not read. The body takes the accumulator, then the
+    step when `inclusive`, before it otherwise. The second result is the last acc. `output` gives
+    the first result its place; its contents are not read. The body takes the accumulator, then the
     element.
 
     ```mlir

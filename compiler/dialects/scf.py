@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Self, cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    I64,
     ArrayAttr,
     DenseArrayBase,
     IndexType,
@@ -254,12 +255,13 @@ class ForallOp(IRDLOperation):
         mapping = attributes.pop("mapping", None)
         if mapping is not None and not isinstance(mapping, ArrayAttr):
             parser.raise_error("expected mapping to be an array")
-        op = cls(uppers, outs, region, mapping, lower_bounds=lowers, steps=steps)
+        names_loops = cast("ArrayAttr[Attribute] | None", mapping)
+        op = cls(uppers, outs, region, names_loops, lower_bounds=lowers, steps=steps)
         op.attributes |= attributes
         return op
 
     def print(self, printer: Printer) -> None:
-        def print_bounds(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> None:
+        def print_bounds(static: DenseArrayBase[I64], dynamic: Sequence[SSAValue]) -> None:
             values: Sequence[int] = static.get_values()
             print_dynamic_index_list(
                 printer, DYNAMIC_INDEX, dynamic, values, delimiter=Parser.Delimiter.PAREN

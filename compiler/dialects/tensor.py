@@ -8,6 +8,7 @@ from typing import Self
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    I64,
     DenseArrayBase,
     IndexType,
     TensorType,
@@ -41,6 +42,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ingot.compiler.dialects.expand_shape import ExpandShapeOp
 from ingot.compiler.dialects.packing import PackLike, UnpackLike
 from ingot.compiler.dialects.scf import InParallelOp
 
@@ -177,7 +179,7 @@ class BitcastOp(IRDLOperation):
 
 @irdl_op_definition
 class GatherOp(IRDLOperation):
-    """Slices of `source` at the coordinates in `indices` (last dimension: one for each of `gather_dims`)."""
+    """Slices of `source` at the coordinates that the last dimension of `indices` holds."""
 
     name = "tensor.gather"
 
@@ -277,7 +279,7 @@ def _parse_dims(parser: Parser, keyword: str) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, dims)
 
 
-def _print_dims(printer: Printer, keyword: str, dims: DenseArrayBase) -> None:
+def _print_dims(printer: Printer, keyword: str, dims: DenseArrayBase[I64]) -> None:
     printer.print_string(f" {keyword}([{', '.join(str(dim) for dim in dims.get_values())}])")
 
 
@@ -297,7 +299,7 @@ class UnPackOp(UnpackLike):
 
 @irdl_op_definition
 class PadOp(IRDLOperation):
-    """`tensor.pad`; unlike xDSL's, the result may be static where source and padding add up to it."""
+    """`tensor.pad`; unlike xDSL's, the result may be static where source and padding give it."""
 
     name = "tensor.pad"
 
@@ -373,7 +375,8 @@ class PadOp(IRDLOperation):
 Tensor = Dialect(
     "tensor",
     [
-        *(op for op in tensor.Tensor.operations if op is not tensor.PadOp),
+        *(op for op in tensor.Tensor.operations if op not in (tensor.PadOp, tensor.ExpandShapeOp)),
+        ExpandShapeOp,
         PadOp,
         ParallelInsertSliceOp,
         GenerateOp,

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
+    IntAttr,
     IntegerAttr,
     IntegerType,
     TensorType,
@@ -116,10 +117,13 @@ class TMTensorOp(IRDLOperation):
         printer.print_op_attributes(rest)
         for word in self.WORDS:
             attr = self.properties.get(word)
-            if isinstance(attr, IntegerAttr):
-                is_flag = attr.type == IntegerType(1)
-                text = ("true" if attr.value.data else "false") if is_flag else str(attr.value.data)
-                printer.print_string(f" {word}({text})")
+            match attr:
+                case IntegerAttr(type=IntegerType(width=IntAttr(data=1)), value=IntAttr(data=flag)):
+                    printer.print_string(f" {word}({'true' if flag else 'false'})")
+                case IntegerAttr(value=IntAttr(data=number)):
+                    printer.print_string(f" {word}({number})")
+                case _:
+                    pass
         print_operand_list(printer, "ins", self.inputs)
         print_operand_list(printer, "outs", self.outputs)
         printer.print_string(" ")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, ComplexType, IndexType, IntegerType, Signedness
+
+from ingot.compiler.analysis.types import as_integer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,8 +49,11 @@ def dense_bytes(text: str, element_type: Attribute, shape: Sequence[int]) -> byt
         if count:
             raise LiteralError(f"expected {count} elements, but the literal is empty")
         return b""
-    if isinstance(element_type, ComplexType):
-        return _complex_bytes(text, element_type, shape, count)
+    match element_type:
+        case ComplexType(element_type=part):
+            return _complex_bytes(text, cast("Attribute", part), shape, count)
+        case _:
+            pass
     if text[0] != "[":
         return _pack([text], element_type) * count
     _check_structure(text, shape)
@@ -72,7 +77,7 @@ def hex_bytes(digits: str, element_type: Attribute, count: int) -> bytes:
 
 def raw_bytes(data: bytes, element_type: Attribute, count: int) -> bytes:
     """`data` as the bytes of `count` elements; see `hex_bytes`."""
-    if isinstance(element_type, IntegerType) and element_type.width.data == 1:
+    if element_type == IntegerType(1):
         if len(data) == (count + 7) // 8:
             bits = [data[i >> 3] >> (i & 7) & 1 for i in range(count)]
             return bytes(0xFF if bit else 0 for bit in bits)
@@ -109,20 +114,18 @@ def _numpy_bytes(flat: str, element_type: Attribute, count: int) -> bytes | None
         return None
     from ingot.compiler.analysis.constants import numpy_dtype
 
-    if isinstance(element_type, AnyFloat):
-        parse_as: npt.DTypeLike = np.float64
-    elif isinstance(element_type, IntegerType) and element_type.width.data not in (8, 16, 32):
+    integer = as_integer(element_type)
+    if integer is not None and integer.width.data not in (8, 16, 32):
         return None
-    else:
-        parse_as = np.int64
+    parse_as: npt.DTypeLike = np.float64 if isinstance(element_type, AnyFloat) else np.int64
     with warnings.catch_warnings():
         # NumPy warns where it stops early; the count tells us.
         warnings.simplefilter("ignore", DeprecationWarning)
         values: npt.NDArray[Any] = np.fromstring(flat, dtype=parse_as, sep=",")
     if len(values) != count:
         return None
-    if isinstance(element_type, IntegerType):
-        low, high = _range(element_type)
+    if integer is not None:
+        low, high = _range(integer)
         if values.min() < low or values.max() > high:
             raise LiteralError(f"a value is out of range for {element_type}")
     with np.errstate(over="ignore"):
@@ -143,8 +146,10 @@ def _pack(items: list[str], element_type: Attribute) -> bytes:
         if any("x" in item or "X" in item for item in items):
             return b"".join(_float_bytes(item, element_type) for item in items)
         return element_type.pack([_overflowing(_number(item), element_type) for item in items])
-    if isinstance(element_type, IntegerType | IndexType):
-        return element_type.pack([_integer(item, element_type) for item in items])
+    if isinstance(element_type, IndexType):
+        return element_type.pack([_integer(item) for item in items])
+    if (integer := as_integer(element_type)) is not None:
+        return integer.pack([_in_range(_integer(item), integer) for item in items])
     raise LiteralError(f"a literal cannot hold elements of type {element_type}")
 
 
@@ -156,7 +161,7 @@ def _number(item: str) -> float:
 
 
 def _overflowing(value: float, element_type: AnyFloat) -> float:
-    """`value`, or infinity where it is too large for `element_type` (Python refuses to round there)."""
+    """`value`, or infinity where it is too large for the type: Python refuses to round there."""
     try:
         element_type.pack([value])
     except OverflowError:
@@ -176,19 +181,17 @@ def _float_bytes(item: str, element_type: AnyFloat) -> bytes:
     return bits.to_bytes(element_type.compile_time_size, "little")
 
 
-def _integer(item: str, element_type: IntegerType | IndexType) -> int:
-    match item:
-        case "true":
-            value = 1
-        case "false":
-            value = 0
-        case _:
-            try:
-                value = int(item.replace(" ", ""), 0)
-            except ValueError as error:
-                raise LiteralError(f"'{item}' is not an integer") from error
-    if isinstance(element_type, IndexType):
-        return value
+def _integer(item: str) -> int:
+    if item in ("true", "false"):
+        return int(item == "true")
+    try:
+        digits = item.replace(" ", "")
+        return int(digits, 16 if "x" in digits else 10)
+    except ValueError as error:
+        raise LiteralError(f"'{item}' is not an integer") from error
+
+
+def _in_range(value: int, element_type: IntegerType) -> int:
     low, high = _range(element_type)
     if not low <= value <= high:
         raise LiteralError(f"{value} is out of range for {element_type}")
@@ -197,9 +200,7 @@ def _integer(item: str, element_type: IntegerType | IndexType) -> int:
     return normalized
 
 
-def _complex_bytes(
-    text: str, element_type: ComplexType[Any], shape: Sequence[int], count: int
-) -> bytes:
+def _complex_bytes(text: str, part_type: Attribute, shape: Sequence[int], count: int) -> bytes:
     pairs = _COMPLEX.findall(text)
     if text[0] == "[":
         _check_structure(_COMPLEX.sub("0", text), shape)
@@ -211,5 +212,5 @@ def _complex_bytes(
         if len(parts) != 2:
             raise LiteralError("a complex number is written (real, imaginary)")
         items += parts
-    data = b"".join(_pack([item], element_type.element_type) for item in items)
+    data = b"".join(_pack([item], part_type) for item in items)
     return data * count if text[0] != "[" else data

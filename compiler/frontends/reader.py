@@ -1,8 +1,9 @@
 """Reads MLIR text as LLVM 19 to 22, JAX, IREE and torch-mlir print it.
 
-xDSL's parser does the work; the subclass here adds what that one lacks: a source position for every
-op and block argument, aliases used before they are defined, `dense` literals with hexadecimal floats
-and millions of numbers, resources that belong to the module, and messages that say what to do.
+xDSL's parser does the work; the subclass here adds what that one lacks: a source position for
+every op and block argument, aliases used before they are defined, `dense` literals with hexadecimal
+floats and millions of numbers, resources that belong to the module, and messages that say what to
+do.
 """
 
 from __future__ import annotations
@@ -262,7 +263,7 @@ class ModuleParser(Parser):
         return super()._parse_location()
 
     def _parse_named_location(self, filename: str) -> LocationAttr:
-        """After a string: `:line:col`, `:line:col to [line]:col`, or a name with a location inside."""
+        """After a string: `:line:col`, `:line:col to [line]:col`, or a location that it names."""
         name = StringAttr(filename)
         if self.parse_optional_punctuation(":"):
             line = self.parse_integer(allow_boolean=False, allow_negative=False)

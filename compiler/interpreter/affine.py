@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation
 
 from ingot.compiler.interpreter.frame import Frame, handles
-from ingot.compiler.interpreter.structured import evaluate_expr
+from ingot.compiler.interpreter.indexing import evaluate_expr
 from ingot.compiler.interpreter.values import Array
 
 

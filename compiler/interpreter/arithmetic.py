@@ -1,10 +1,10 @@
 """`arith` and `math` on arrays.
 
-Each function takes the op, its operands as arrays and the types, and returns one array that fits the
-result. Floats are computed in float64 and rounded once, which for +, -, *, /, sqrt and fma of f32,
-f16 and bf16 is the correctly rounded result. Where MLIR leaves a result undefined, the value is the
-one that the compiler promises (see `docs/`): x/0 is all ones, x%0 is x, a shift by the width or more
-gives 0 or the sign, a float that does not fit an integer saturates and NaN becomes 0.
+Each function takes the op, its operands as arrays and the types, and returns one array that fits
+the result. Floats are computed in float64 and rounded once, which for +, -, *, / and sqrt of f32,
+f16 and bf16 is the correctly rounded result. Where MLIR leaves a result undefined, the value is
+the one that the compiler promises: x/0 is all ones, x%0 is x, a shift by the width or more gives 0
+or the sign, a float that does not fit an integer saturates and NaN becomes 0.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def _int(compute: Callable[..., Any]) -> Function:
 
     def run(op: Operation, args: Sequence[Array], types: Types) -> Array:
         with np.errstate(all="ignore"):
-            return types.fit(np.asarray(compute(*(signed(arg) for arg in args))), op.results[0].type)
+            return types.fit(
+                np.asarray(compute(*(signed(arg) for arg in args))), op.results[0].type
+            )
 
     return run
 
@@ -182,7 +184,9 @@ def _to_int(is_signed: bool) -> Function:
         inside = (value > float(low)) & (value < float(high))
         holder = np.int64 if is_signed else np.uint64
         converted = np.where(inside, value, 0.0).astype(holder)
-        result = np.where(value >= float(high), holder(high), np.where(inside, converted, holder(low)))
+        result = np.where(
+            value >= float(high), holder(high), np.where(inside, converted, holder(low))
+        )
         return types.fit(result.view(np.int64) if not is_signed else result, type)
 
     return run
@@ -218,11 +222,13 @@ def _bitcast(op: Operation, args: Sequence[Array], types: Types) -> Array:
         own = Types("program")
         bits = args[0].astype(own.dtype(op.operands[0].type)).view(own.dtype(op.results[0].type))
         return types.fit(bits, op.results[0].type)
-    return np.ascontiguousarray(args[0]).reshape(args[0].shape).view(types.dtype(op.results[0].type))
+    return (
+        np.ascontiguousarray(args[0]).reshape(args[0].shape).view(types.dtype(op.results[0].type))
+    )
 
 
 def _erf(x: Array) -> Array:
-    return np.frompyfunc(math.erf, 1, 1)(x).astype(np.float64)
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), np.float64)
 
 
 def _round_away(x: Array) -> Array:
@@ -230,8 +236,12 @@ def _round_away(x: Array) -> Array:
     return np.where(np.abs(x) < 2.0**52, np.copysign(rounded, x), x)
 
 
-def _fmod(a: Array, b: Array) -> Array:
-    return np.fmod(a, b)
+def _fma(a: Array, b: Array, c: Array) -> Array:
+    return a * b + c
+
+
+def _rsqrt(x: Array) -> Array:
+    return 1.0 / np.sqrt(x)
 
 
 def _powi(op: Operation, args: Sequence[Array], types: Types) -> Array:
@@ -267,7 +277,7 @@ FUNCTIONS: dict[str, Function] = {
     "arith.subf": _float(np.subtract),
     "arith.mulf": _float(np.multiply),
     "arith.divf": _float(np.divide),
-    "arith.remf": _float(_fmod),
+    "arith.remf": _float(np.fmod),
     "arith.negf": _float(np.negative),
     "arith.maximumf": _float(_maximum),
     "arith.minimumf": _float(_minimum),
@@ -332,7 +342,7 @@ FUNCTIONS: dict[str, Function] = {
     "math.exp2": _float(np.exp2),
     "math.expm1": _float(np.expm1),
     "math.floor": _float(np.floor),
-    "math.fma": _float(lambda a, b, c: a * b + c),
+    "math.fma": _float(_fma),
     "math.fpowi": lambda op, args, types: types.fit(
         np.float_power(wide(args[0]), signed(args[1])), op.results[0].type
     ),
@@ -347,7 +357,7 @@ FUNCTIONS: dict[str, Function] = {
     "math.powf": _float(np.float_power),
     "math.round": _float(_round_away),
     "math.roundeven": _float(np.rint),
-    "math.rsqrt": _float(lambda x: 1.0 / np.sqrt(x)),
+    "math.rsqrt": _float(_rsqrt),
     "math.sin": _float(np.sin),
     "math.sinh": _float(np.sinh),
     "math.sqrt": _float(np.sqrt),

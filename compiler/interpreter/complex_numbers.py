@@ -9,8 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr
 from xdsl.ir import Operation
 
-from ingot.compiler.interpreter.frame import Frame, Handler, handles
-from ingot.compiler.interpreter.frame import HANDLERS
+from ingot.compiler.interpreter.frame import HANDLERS, Frame, Handler, handles
 from ingot.compiler.interpreter.values import Array
 
 
@@ -40,6 +39,10 @@ def _create(real: Array, imaginary: Array) -> Array:
     return result
 
 
+def _rsqrt(x: Array) -> Array:
+    return 1.0 / np.sqrt(x)
+
+
 HANDLERS.update(
     {
         "complex.create": _function(_create),
@@ -61,7 +64,7 @@ HANDLERS.update(
         "complex.cos": _function(np.cos),
         "complex.tanh": _function(np.tanh),
         "complex.sqrt": _function(np.sqrt),
-        "complex.rsqrt": _function(lambda x: 1.0 / np.sqrt(x)),
+        "complex.rsqrt": _function(_rsqrt),
         "complex.pow": _function(np.power),
         "complex.eq": lambda frame, op: [np.equal(*frame.operands(op))],
         "complex.neq": lambda frame, op: [np.not_equal(*frame.operands(op))],

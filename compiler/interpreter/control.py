@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects import scf
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
@@ -89,11 +89,8 @@ def _forall(frame: Frame, op: Operation) -> Sequence[Array]:
     """Iterations one after another; each sees the shared outputs as they were before the loop."""
     assert isinstance(op, ForallOp)
 
-    def bounds(mixed: Sequence[object]) -> list[int]:
-        return [
-            value if isinstance(value, int) else index_of(frame.values[value])  # pyright: ignore
-            for value in mixed
-        ]
+    def bounds(mixed: Sequence[SSAValue | int]) -> list[int]:
+        return [v if isinstance(v, int) else index_of(frame.get(v)) for v in mixed]
 
     ranges = [
         range(lower, upper, step)
@@ -104,9 +101,9 @@ def _forall(frame: Frame, op: Operation) -> Sequence[Array]:
     initial = [frame.get(value) for value in op.shared_outs]
     results = [value.copy() for value in initial]
     block = op.body.block
-    shared = list(block.args[op.rank :])
+    shared: list[SSAValue] = list(block.args[op.rank :])
     for point in np.ndindex(*(len(r) for r in ranges)):
-        indices = [np.asarray(r[i]) for r, i in zip(ranges, point, strict=True)]
+        indices = [np.asarray(r[i], np.int64) for r, i in zip(ranges, point, strict=True)]
         terminator = frame.run_block(block, [*indices, *initial])
         assert isinstance(terminator, InParallelOp)
         for insert in terminator.region.block.ops:

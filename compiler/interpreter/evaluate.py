@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Attribute
 
 from ingot.compiler.analysis.constants import numpy_dtype
-from ingot.compiler.interpreter import (  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    affine,
-    complex_numbers,
-    control,
-    scans,
-    structured,
-    tensors,
-)
+from ingot.compiler.analysis.types import element_type, shape_of_type
 from ingot.compiler.interpreter.frame import call, find_function
 from ingot.compiler.interpreter.values import Array, EvaluationError, Mode, Types
+
+_HANDLERS = ("affine", "complex_numbers", "control", "scans", "structured", "tensors")
+"""The modules that register how ops are evaluated."""
+
+for _name in _HANDLERS:
+    import_module(f"ingot.compiler.interpreter.{_name}")
 
 
 def evaluate(
@@ -49,8 +49,7 @@ def evaluate(
 
 
 def _argument(value: Array, type: Attribute, index: int, types: Types) -> Array:
-    shape: tuple[int, ...] = type.get_shape() if isinstance(type, TensorType) else ()
-    element: Attribute = type.element_type if isinstance(type, TensorType) else type
+    shape, element = shape_of_type(type), element_type(type)
     own = numpy_dtype(element)
     if own.name == "bfloat16" and value.dtype == np.uint16:
         value = value.view(own)

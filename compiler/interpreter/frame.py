@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, cf
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ingot.compiler.analysis.constants import constant_array
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.types import element_type
 from ingot.compiler.interpreter.arithmetic import FUNCTIONS, extended
 from ingot.compiler.interpreter.values import Array, EvaluationError, Types
 
@@ -118,10 +119,7 @@ class Frame:
 @handles("arith.constant")
 def _constant(frame: Frame, op: Operation) -> Sequence[Array]:
     assert isinstance(op, arith.ConstantOp)
-    type = op.result.type
-    value = constant_array(op.value)
-    element: Attribute = type.element_type if isinstance(type, TensorType) else type
-    return [frame.types.fit(value, element)]
+    return [frame.types.fit(constant_array(op.value), element_type(op.result.type))]
 
 
 @handles("arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended")

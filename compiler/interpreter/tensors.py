@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    I64,
     ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
@@ -22,6 +23,7 @@ from ingot.compiler.dialects.tensor import (
     ParallelInsertSliceOp,
 )
 from ingot.compiler.interpreter.frame import Frame, handles, index_of
+from ingot.compiler.interpreter.indexing import loop_indices
 from ingot.compiler.interpreter.values import Array, EvaluationError
 
 
@@ -29,14 +31,16 @@ def _type(value: SSAValue) -> TensorType[Attribute]:
     return cast("TensorType[Attribute]", value.type)
 
 
-def _mixed(frame: Frame, static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[int]:
+def _mixed(frame: Frame, static: DenseArrayBase[I64], dynamic: Sequence[SSAValue]) -> list[int]:
     """Sizes or offsets, those known now and those computed."""
     computed = iter(dynamic)
     values: Sequence[int] = static.get_values()
     return [index_of(frame.get(next(computed))) if v == DYNAMIC_INDEX else v for v in values]
 
 
-def _shape(frame: Frame, type: TensorType[Attribute], dynamic: Sequence[SSAValue]) -> tuple[int, ...]:
+def _shape(
+    frame: Frame, type: TensorType[Attribute], dynamic: Sequence[SSAValue]
+) -> tuple[int, ...]:
     sizes = iter(dynamic)
     return tuple(
         index_of(frame.get(next(sizes))) if size == DYNAMIC_INDEX else size
@@ -49,7 +53,7 @@ def slice_window(
     op: tensor.ExtractSliceOp | tensor.InsertSliceOp | ParallelInsertSliceOp,
     shape: Sequence[int],
 ) -> tuple[slice, ...]:
-    """The slices of a tensor of `shape` that the op reads or writes; raises when it reaches outside."""
+    """The part of a tensor of `shape` that the op reads or writes; raises when that is outside."""
     offsets = _mixed(frame, op.static_offsets, op.offsets)
     sizes = _mixed(frame, op.static_sizes, op.sizes)
     strides = _mixed(frame, op.static_strides, op.strides)
@@ -100,7 +104,11 @@ def _extract(frame: Frame, op: Operation) -> Sequence[Array]:
             raise EvaluationError(f"tensor.extract reads outside of a dimension of {extent}")
         safe.append(np.where(outside, 0, index))
     if safe and not source.size:
-        return [frame.types.undefined(np.broadcast_shapes(*(i.shape for i in safe)), _type(op.operands[0]).element_type)]
+        return [
+            frame.types.undefined(
+                np.broadcast_shapes(*(i.shape for i in safe)), _type(op.operands[0]).element_type
+            )
+        ]
     return [np.asarray(source[tuple(safe)])]
 
 
@@ -156,7 +164,7 @@ def _reshape_groups(frame: Frame, op: Operation) -> Sequence[Array]:
             for group in groups
         ]
         return [source.reshape(shape)]
-    static = cast("DenseArrayBase", op.properties["static_output_shape"])
+    static = cast("DenseArrayBase[I64]", op.properties["static_output_shape"])
     return [source.reshape(_mixed(frame, static, op.operands[1:]))]
 
 
@@ -202,10 +210,9 @@ def _pad(frame: Frame, op: Operation) -> Sequence[Array]:
         for before, after, size in zip(low, high, source.shape, strict=True)
     )
     shape = tuple(
-        size + before + after
-        for size, before, after in zip(source.shape, low, high, strict=True)
+        size + before + after for size, before, after in zip(source.shape, low, high, strict=True)
     )
-    indices = [np.asarray(i) for i in np.indices(shape, sparse=True)]
+    indices = loop_indices(shape)
     (value,) = frame.run_region(op.region, indices)
     result = np.broadcast_to(value, shape).copy()
     inner = source[crop]
@@ -221,6 +228,6 @@ def _pad(frame: Frame, op: Operation) -> Sequence[Array]:
 def _generate(frame: Frame, op: Operation) -> Sequence[Array]:
     assert isinstance(op, GenerateOp)
     shape = _shape(frame, _type(op.result), op.operands)
-    indices = [np.asarray(i) for i in np.indices(shape, sparse=True)]
+    indices = loop_indices(shape)
     (value,) = frame.run_region(op.body, indices)
     return [np.broadcast_to(value, shape).copy()]

@@ -11,17 +11,18 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import AnyFloat, ComplexType, IndexType, IntegerType, TensorType
+from xdsl.dialects.builtin import AnyFloat, ComplexType
 from xdsl.ir import Attribute
 
 from ingot.compiler.analysis.constants import numpy_dtype
+from ingot.compiler.analysis.types import as_integer, element_type
 
 Array = npt.NDArray[Any]
 Mode = Literal["program", "float64"]
 
 
 class EvaluationError(Exception):
-    """The program does something that has no defined value: a failed assert, an index out of range."""
+    """The program has no value here: a failed assert, an index out of range, wrong inputs."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Types:
 
     def dtype(self, type: Attribute) -> np.dtype[Any]:
         """The NumPy type of the elements of `type` (of `type` itself when it is a scalar)."""
-        element = type.element_type if isinstance(type, TensorType) else type
+        element = element_type(type)
         if self.mode == "float64":
             if isinstance(element, AnyFloat):
                 return np.dtype(np.float64)
@@ -44,11 +45,13 @@ class Types:
         """Round a float to `type` (nearest, ties to even); wrap an integer to its width."""
         dtype = self.dtype(type)
         if dtype == np.bool_:
-            return value.astype(np.bool_) if value.dtype == np.bool_ else (value & 1).astype(np.bool_)
-        if isinstance(type, IntegerType):
+            return (
+                value.astype(np.bool_) if value.dtype == np.bool_ else (value & 1).astype(np.bool_)
+            )
+        if (integer := as_integer(type)) is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 held = value.astype(dtype)
-            spare = dtype.itemsize * 8 - type.width.data
+            spare = dtype.itemsize * 8 - integer.width.data
             return (held << spare) >> spare if spare else held
         if value.dtype == dtype:
             return value
@@ -59,7 +62,9 @@ class Types:
         """The contents of `tensor.empty`: a value that shows when it is used."""
         dtype = self.dtype(type)
         if dtype.kind in "iub":
-            return np.full(shape, dtype.type(-0x5A5A5A5B & ((1 << (dtype.itemsize * 8 - 1)) - 1)), dtype)
+            return np.full(
+                shape, dtype.type(-0x5A5A5A5B & ((1 << (dtype.itemsize * 8 - 1)) - 1)), dtype
+            )
         return np.full(shape, np.nan, dtype)
 
 
@@ -79,8 +84,10 @@ def unsigned(value: Array, type: Attribute) -> Array:
     """An integer read as unsigned, in NumPy's unsigned type of its size."""
     if value.dtype == np.bool_:
         return value.astype(np.uint8)
-    result = value.view(np.dtype(f"u{value.dtype.itemsize}")) if value.flags.c_contiguous else (
-        value.astype(np.dtype(f"u{value.dtype.itemsize}"))
+    result = (
+        value.view(np.dtype(f"u{value.dtype.itemsize}"))
+        if value.flags.c_contiguous
+        else (value.astype(np.dtype(f"u{value.dtype.itemsize}")))
     )
     width = bit_width(type)
     if width < value.dtype.itemsize * 8:
@@ -90,8 +97,5 @@ def unsigned(value: Array, type: Attribute) -> Array:
 
 def bit_width(type: Attribute) -> int:
     """The width of an integer type (64 for `index`), of the elements when it is a tensor."""
-    element = type.element_type if isinstance(type, TensorType) else type
-    if isinstance(element, IntegerType):
-        return element.width.data
-    assert isinstance(element, IndexType)
-    return 64
+    integer = as_integer(element_type(type))
+    return 64 if integer is None else integer.width.data

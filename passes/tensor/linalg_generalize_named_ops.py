@@ -30,6 +30,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.types import as_tensor, element_type
 from ingot.compiler.dialects.linalg import (
     FillOp,
     GenericOp,
@@ -37,7 +38,6 @@ from ingot.compiler.dialects.linalg import (
     MapOp,
     SoftmaxOp,
     YieldOp,
-    element_type,
 )
 from ingot.compiler.dialects.linalg.bodies import Emit
 
@@ -101,9 +101,9 @@ class DecomposeSoftmax(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: SoftmaxOp, rewriter: PatternRewriter) -> None:
-        type = op.input.type
-        if not isinstance(type, TensorType) or not isinstance(type.element_type, AnyFloat):
-            raise refuse(op, f"linalg.softmax of {type}: only tensors of floats are supported")
+        type = as_tensor(op.input.type)
+        if type is None or not isinstance(type.element_type, AnyFloat):
+            raise refuse(op, f"linalg.softmax of {op.input.type} is not supported: use floats")
         decomposition = _Softmax(op, cast("TensorType[AnyFloat]", type))
         rewriter.replace(op, decomposition.ops, [decomposition.result])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from ingot.compiler.analysis.types import element_type
 from ingot.compiler.dialects.linalg.attrs import (
     ElementwiseKind,
     ElementwiseKindAttr,
@@ -27,7 +28,6 @@ from ingot.compiler.dialects.linalg.named import (
     FillOp,
     MatmulOp,
     NamedOp,
-    element_type,
     rank_of,
 )
 from ingot.compiler.dialects.linalg.structured import (

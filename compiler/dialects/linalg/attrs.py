@@ -1,4 +1,4 @@
-"""The enum attributes of linalg: `#linalg.type_fn<cast_signed>` and those of `linalg.elementwise`."""
+"""linalg's enum attributes: `#linalg.type_fn<cast_signed>`, `#linalg.elementwise_kind<add>`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalar bodies of the named ops: a small emitter of arith and math ops that casts as linalg does."""
+"""Scalar bodies of the named ops: an emitter of arith and math ops that casts as linalg does."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ingot.compiler.analysis.types import as_integer
 from ingot.compiler.dialects.arith import (
     ExtSIOp,
     ExtUIOp,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 class Emit:
     """Appends scalar ops to the block of a structured op.
 
-    Arithmetic follows linalg's rules for its named ops: i1 adds with `or` and multiplies with `and`,
-    `max` and `min` of floats propagate NaN, and a cast goes to the accumulator's type.
+    Arithmetic follows linalg's rules for its named ops: i1 adds with `or` and multiplies with
+    `and`, `max` and `min` of floats propagate NaN, and a cast goes to the accumulator's type.
     """
 
     def __init__(self, block: Block):
@@ -53,8 +54,8 @@ class Emit:
     def constant(self, value: float, type: Attribute) -> SSAValue:
         if isinstance(type, AnyFloat):
             return self.op(arith.ConstantOp(FloatAttr(value, type)))
-        if isinstance(type, IntegerType | IndexType):
-            return self.op(arith.ConstantOp(IntegerAttr(int(value), type)))
+        if (integer := as_integer(type)) is not None:
+            return self.op(arith.ConstantOp(IntegerAttr(int(value), integer)))
         raise NotImplementedError(f"a constant of type {type} in a named op's body")
 
     def cast(self, value: SSAValue, to: Attribute, unsigned: bool = False) -> SSAValue:
@@ -62,12 +63,9 @@ class Emit:
         source = value.type
         if source == to:
             return value
-        if isinstance(source, IndexType) or isinstance(to, IndexType):
-            cast_op = IndexCastUIOp if unsigned else IndexCastOp
-            if isinstance(source, IndexType | IntegerType) and isinstance(
-                to, IndexType | IntegerType
-            ):
-                return self.op(cast_op(value, to))
+        from_int, to_int = as_integer(source), as_integer(to)
+        if (isinstance(source, IndexType) and to_int) or (isinstance(to, IndexType) and from_int):
+            return self.op((IndexCastUIOp if unsigned else IndexCastOp)(value, to))
         if isinstance(source, AnyFloat) and isinstance(to, AnyFloat):
             if source.bitwidth < to.bitwidth:
                 return self.op(arith.ExtFOp(value, to))
@@ -77,14 +75,14 @@ class Emit:
             from xdsl.dialects.builtin import f32
 
             return self.op(arith.TruncFOp(self.op(arith.ExtFOp(value, f32)), to))
-        if isinstance(source, IntegerType) and isinstance(to, IntegerType):
-            if source.bitwidth < to.bitwidth:
-                return self.op((ExtUIOp if unsigned else ExtSIOp)(value, to))
-            return self.op(TruncIOp(value, to))
-        if isinstance(source, IntegerType) and isinstance(to, AnyFloat):
+        if from_int and to_int:
+            if from_int.bitwidth < to_int.bitwidth:
+                return self.op((ExtUIOp if unsigned else ExtSIOp)(value, to_int))
+            return self.op(TruncIOp(value, to_int))
+        if from_int and isinstance(to, AnyFloat):
             return self.op((UIToFPOp if unsigned else SIToFPOp)(value, to))
-        if isinstance(source, AnyFloat) and isinstance(to, IntegerType):
-            return self.op((FPToUIOp if unsigned else FPToSIOp)(value, to))
+        if isinstance(source, AnyFloat) and to_int:
+            return self.op((FPToUIOp if unsigned else FPToSIOp)(value, to_int))
         raise NotImplementedError(f"a cast from {source} to {to} in a named op's body")
 
     def add(self, a: SSAValue, b: SSAValue) -> SSAValue:

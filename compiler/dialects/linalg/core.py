@@ -1,4 +1,4 @@
-"""What every linalg op shares: operand lists, effects, `linalg.generic`, `linalg.yield`, `linalg.index`."""
+"""What every linalg op shares, and `linalg.generic`, `linalg.yield` and `linalg.index`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = [
 
 
 class StructuredOpEffects(MemoryEffect):
-    """A structured op on tensors has the effects of its body; one on memrefs reads and writes them."""
+    """On tensors a structured op has the effects of its body; memrefs it reads and writes."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance] | None:
@@ -173,7 +173,7 @@ class GenericOp(LinalgStructuredOperation):
         printer.print_attribute(self.indexing_maps)
         printer.print_string(", iterator_types = [")
         names = [iterator_type.data.value for iterator_type in self.iterator_types]
-        printer.print_list(names, printer.print_string_literal)
+        printer.print_string(", ".join(f'"{name}"' for name in names))
         printer.print_string("]")
         for name, text in (("doc", self.doc), ("library_call", self.library_call)):
             if text is not None:
@@ -206,7 +206,8 @@ class GenericOp(LinalgStructuredOperation):
         iterators = attributes.pop("iterator_types", None)
         if not isinstance(iterators, ArrayAttr):
             parser.raise_error("expected iterator_types in linalg.generic", position)
-        iterator_types = [cls._iterator_type(parser, attr, position) for attr in iterators]
+        listed = cast("ArrayAttr[Attribute]", iterators)
+        iterator_types = [cls._iterator_type(parser, attr, position) for attr in listed]
 
         inputs = parse_operand_list(parser, "ins")
         outputs = parse_operand_list(parser, "outs")

@@ -9,10 +9,7 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
-    MemRefType,
     ShapedType,
-    TensorType,
-    VectorType,
 )
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -27,6 +24,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ingot.compiler.analysis.types import as_tensor, element_type
 from ingot.compiler.dialects.linalg.attrs import TypeFn, TypeFnAttr
 from ingot.compiler.dialects.linalg.bodies import Emit
 from ingot.compiler.dialects.linalg.core import (
@@ -42,11 +40,10 @@ from ingot.compiler.dialects.linalg.table import NAMED_OPS, NamedOpSpec
 _HIDDEN = ("operandSegmentSizes", "linalg.memoized_indexing_maps")
 
 
-def element_type(type: Attribute) -> Attribute:
-    """The element type of a tensor, memref or vector, or the scalar type itself."""
-    if isinstance(type, TensorType | MemRefType | VectorType):
-        return cast("TensorType[Attribute]", type).element_type
-    return type
+def tensor_types(values: Sequence[SSAValue]) -> list[Attribute]:
+    """The types of those values that are tensors: the results of an op with these outputs."""
+    types = (as_tensor(value.type) for value in values)
+    return [type for type in types if type is not None]
 
 
 def rank_of(type: Attribute) -> int:
@@ -80,7 +77,7 @@ def parse_map(
 
 
 class NamedOp(LinalgStructuredOperation):
-    """A named structured op: its maps, iterators and body follow from `SPEC` and its operands' types."""
+    """A named structured op: maps, iterators and body follow from `SPEC` and the operands."""
 
     SPEC: ClassVar[NamedOpSpec]
 
@@ -104,9 +101,9 @@ class NamedOp(LinalgStructuredOperation):
         attributes: Mapping[str, Attribute] | None = None,
         properties: Mapping[str, Attribute | None] | None = None,
     ):
-        """`res` defaults to the types of tensor outputs; `properties` are strides, dilations, cast, maps."""
+        """`res` defaults to the types of tensor outputs; `properties` are strides and so on."""
         if res is None:
-            res = [output.type for output in outputs if isinstance(output.type, TensorType)]
+            res = tensor_types(outputs)
         properties = dict(properties or {})
         super().__init__(
             operands=[inputs, outputs],
@@ -181,7 +178,7 @@ class NamedOp(LinalgStructuredOperation):
     def parse(cls, parser: Parser) -> Self:
         properties: dict[str, Attribute] = {}
         attributes: dict[str, Attribute] = {}
-        # LLVM 19 prints everything in the dictionary, LLVM 20 and later `indexing_maps = [...]` first.
+        # LLVM 19 prints all in the dictionary, LLVM 20 and later `indexing_maps = [...]` first.
         for keyword in cls.KEYWORDS:
             if parser.parse_optional_keyword(keyword):
                 parser.parse_punctuation("=")

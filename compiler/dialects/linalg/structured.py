@@ -1,4 +1,4 @@
-"""Structured ops with a syntax of their own: transpose, broadcast, reduce, map, contract, elementwise, softmax."""
+"""Structured ops with a syntax of their own: transpose, broadcast, reduce, map and others."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ingot.compiler.analysis.types import element_type
 from ingot.compiler.dialects.linalg.attrs import ElementwiseKindAttr
 from ingot.compiler.dialects.linalg.bodies import Emit
 from ingot.compiler.dialects.linalg.core import (
@@ -45,14 +46,9 @@ from ingot.compiler.dialects.linalg.core import (
     print_operand_list,
     print_result_types,
 )
-from ingot.compiler.dialects.linalg.named import NamedOp, element_type, rank_of
+from ingot.compiler.dialects.linalg.named import NamedOp, rank_of, tensor_types
 from ingot.compiler.dialects.linalg.table import BINARY, NAMED_OPS, UNARY, NamedOpSpec
 from ingot.compiler.dialects.packing import PackLike, UnpackLike
-
-
-def tensor_types(values: Sequence[SSAValue]) -> list[Attribute]:
-    """The types of those values that are tensors: the results of an op with these outputs."""
-    return [value.type for value in values if isinstance(value.type, TensorType)]
 
 
 def copy_body(input: SSAValue, init: SSAValue) -> Region:
@@ -75,7 +71,7 @@ def parse_dimensions(parser: Parser, keyword: str) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, dims)
 
 
-def print_dimensions(printer: Printer, keyword: str, dims: DenseArrayBase) -> None:
+def print_dimensions(printer: Printer, keyword: str, dims: DenseArrayBase[I64]) -> None:
     """Print ` keyword = [0, 2]`."""
     printer.print_string(f" {keyword} = [{', '.join(str(dim) for dim in dims.get_values())}]")
 
@@ -391,7 +387,7 @@ class ElementwiseOp(NamedOp):
             raise VerifyException("linalg.elementwise needs a kind")
         block = Block(arg_types=[element_type(value.type) for value in (*inputs, *outputs)])
         emit = Emit(block)
-        function = kind.data.value
+        function = str(kind.data)
         if function in UNARY:
             emit.end(UNARY[function](emit, block.args[0]))
         elif function in BINARY:
@@ -401,7 +397,7 @@ class ElementwiseOp(NamedOp):
         return Region(block)
 
     def verify_(self) -> None:
-        function = self.kind.data.value
+        function = str(self.kind.data)
         expected = 1 if function in UNARY else 2 if function in BINARY else 3
         if len(self.inputs) != expected or len(self.outputs) != 1:
             raise VerifyException(f"kind {function} takes {expected} inputs and 1 output")

@@ -1,8 +1,8 @@
 """The one table of linalg's named ops: their loops, their maps and their scalar bodies.
 
-A map is written as upstream's definitions read: `n, oh*sh+kh*dh, ow*sw+kw*dw, c` names loops (`n`,
-`oh`, `kh`), strides (`sh`: the stride of spatial dimension `h`) and dilations (`dh`). Loops that the
-output's map does not name are reductions. An op without loops in the table works on any rank.
+A map is written as upstream's definitions read: `n, oh*sh+kh*dh, ow*sw+kw*dw, c` names loops
+(`n`, `oh`, `kh`), strides (`sh`: the stride of spatial dimension `h`) and dilations (`dh`). Loops
+that the output's map does not name are reductions. An op without loops works on any rank.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ UNARY: dict[str, Callable[[Emit, SSAValue], SSAValue]] = {
     "tanh": lambda e, x: e.math("TanhOp", x),
     "erf": lambda e, x: e.math("ErfOp", x),
 }
-"""Elementwise functions of one operand, by the names of the ops and of `linalg.elementwise`'s kinds."""
+"""Elementwise functions of one operand, by the names of ops and of `linalg.elementwise`'s kinds."""
 
 BINARY: dict[str, Callable[[Emit, SSAValue, SSAValue], SSAValue]] = {
     "add": Emit.add,
@@ -109,7 +109,7 @@ BINARY: dict[str, Callable[[Emit, SSAValue, SSAValue], SSAValue]] = {
     "min_unsigned": Emit.min_unsigned,
     "powf": lambda e, a, b: e.math("PowFOp", a, b),
 }
-"""Elementwise functions of two operands, by the names of the ops and of `linalg.elementwise`'s kinds."""
+"""Elementwise functions of two operands, by the names of ops and `linalg.elementwise`'s kinds."""
 
 
 def _elementwise() -> list[NamedOpSpec]:
@@ -151,7 +151,8 @@ def _contractions() -> list[NamedOpSpec]:
         c("batch_vecmat", "b n k", "b, k", "b, k, n", "b, n"),
         c("dot", "m", "m", "m", ""),
         c("mmt4d", "m n k m0 n0 k0", "m, k, m0, k0", "n, k, n0, k0", "m, n, m0, n0"),
-        c("batch_mmt4d", "b m n k m0 n0 k0", "b, m, k, m0, k0", "b, n, k, n0, k0", "b, m, n, m0, n0"),
+        c("batch_mmt4d", "b m n k m0 n0 k0",
+          "b, m, k, m0, k0", "b, n, k, n0, k0", "b, m, n, m0, n0"),
     ]  # fmt: skip
 
 

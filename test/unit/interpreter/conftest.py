@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 import pytest
+
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate

@@ -13,7 +13,18 @@ NAN, INF = float("nan"), float("inf")
 MIN32, MAX32 = -(2**31), 2**31 - 1
 
 
-def elementwise(run: Any, op: str, dtype: str, *values: list[Any], result: str | None = None) -> Any:
+HELD: dict[str, Any] = {
+    "f32": np.float32,
+    "bf16": ml_dtypes.bfloat16,
+    "i1": np.bool_,
+    "i8": np.int8,
+    "i32": np.int32,
+}
+
+
+def elementwise(
+    run: Any, op: str, dtype: str, *values: list[Any], result: str | None = None
+) -> Any:
     """Run one op on tensors of `values`; `op` holds `%a`, `%b` and the types after the colon."""
     count = len(values[0])
     out = result or dtype
@@ -34,9 +45,7 @@ def elementwise(run: Any, op: str, dtype: str, *values: list[Any], result: str |
       }} -> tensor<{count}x{out}>
       return %r : tensor<{count}x{out}>
     }}"""
-    held = {"f32": np.float32, "f16": np.float16, "f64": np.float64, "i1": np.bool_, "i32": np.int32,
-            "i8": np.int8, "i64": np.int64, "bf16": ml_dtypes.bfloat16, "index": np.int64}  # fmt: skip
-    return run(text, *(np.array(v).astype(held[dtype]) for v in values))[0]
+    return run(text, *(np.array(v).astype(HELD[dtype]) for v in values))[0]
 
 
 def same(actual: npt.NDArray[Any], expected: list[Any]) -> None:

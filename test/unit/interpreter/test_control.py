@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from ingot.compiler.analysis.diagnostics import Refusal
 from ingot.compiler.interpreter import EvaluationError
 
@@ -189,6 +190,6 @@ def test_unknown_op_is_refused_at_its_place(run: Any) -> None:
     from ingot.compiler.interpreter.values import Types
 
     module = read_module(text, "test.mlir", make_context())
-    with pytest.raises(Refusal, match="does not know 'memref.load'") as caught:
+    with pytest.raises(Refusal, match=r"does not know 'memref\.load'") as caught:
         call(module, "main", [np.zeros(3, np.float32)], Types("program"))
     assert "3:12" in str(caught.value.location)

@@ -1,4 +1,4 @@
-"""Whole programs exported by JAX and torch-mlir, against the values that JAX and PyTorch computed."""
+"""Whole programs of JAX and torch-mlir, against the values that JAX and PyTorch computed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from ingot.compiler.analysis.constants import numpy_dtype
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.dialects.linalg import element_type

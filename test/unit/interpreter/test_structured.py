@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from ingot.compiler.interpreter import EvaluationError
 
 RNG = np.random.default_rng(0)
@@ -178,12 +179,12 @@ def test_gather_in_a_body(run: Any) -> None:
 
 def test_branches_read_only_where_they_are_taken(run: Any) -> None:
     text = """
+    #trait = {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
     func.func @main(%x: tensor<4xf32>) -> tensor<6xf32> {
       %e = tensor.empty() : tensor<6xf32>
       %c4 = arith.constant 4 : index
       %zero = arith.constant 0.0 : f32
-      %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
-          outs(%e : tensor<6xf32>) {
+      %r = linalg.generic #trait outs(%e : tensor<6xf32>) {
       ^bb0(%out: f32):
         %i = linalg.index 0 : index
         %inside = arith.cmpi slt, %i, %c4 : index
