@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FunctionType,
+    IntegerAttr,
     IntegerType,
     Signedness,
     SymbolRefAttr,
@@ -212,6 +213,11 @@ class Declarations:
     def debug_code(self) -> list[list[int]]:
         """`OpName` for every id that has a name, in the order of ids."""
         return [[Op.Name, id, *string_words(name)] for id, name in sorted(self.names.items())]
+
+
+def literal_word(number: IntegerAttr) -> int:
+    """An i32 attribute as an unsigned word."""
+    return number.value.data & 0xFFFFFFFF
 
 
 def scalar_words(value: int | float, type: Attribute) -> Sequence[int]:

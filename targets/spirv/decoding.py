@@ -7,6 +7,7 @@ from array import array
 from enum import IntEnum, IntFlag
 from typing import NamedTuple, TypeVar
 
+from ingot.compiler.dialects.spirv.base import INSTRUCTION_OPS, InstructionSet
 from ingot.targets.spirv.errors import MalformedSpirv
 from ingot.targets.spirv.grammar import HEADER_WORDS, MAGIC, Op
 
@@ -14,6 +15,12 @@ _BYTE_SWAPPED_MAGIC = int.from_bytes(MAGIC.to_bytes(4, "little"), "big")
 _MAX_BOUND = 0x3FFFFF
 """The largest id bound that the specification lets a module have (2.17)."""
 
+
+_OPCODE_NAMES = {op.value: op.name for op in Op} | {
+    cls.INFO.opcode: cls.name.removeprefix("spirv.")
+    for cls in INSTRUCTION_OPS
+    if cls.INFO.instruction_set is InstructionSet.CORE
+}
 
 E = TypeVar("E", bound=IntEnum)
 F = TypeVar("F", bound=IntFlag)
@@ -27,7 +34,7 @@ class Raw(NamedTuple):
     offset: int
 
     def error(self, message: str) -> MalformedSpirv:
-        name = Op(self.opcode).name if self.opcode in Op else str(self.opcode)
+        name = _OPCODE_NAMES.get(self.opcode, str(self.opcode))
         return MalformedSpirv(f"word {self.offset}: Op{name}: {message}")
 
 

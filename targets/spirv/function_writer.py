@@ -19,7 +19,7 @@ from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.spirv import base
 from ingot.compiler.dialects.spirv.enums import EnumerantAttr, FlagsAttr
-from ingot.targets.spirv.declaration_writer import Declarations, Symbols
+from ingot.targets.spirv.declaration_writer import Declarations, Symbols, literal_word
 from ingot.targets.spirv.grammar import Op
 
 
@@ -218,7 +218,7 @@ class FunctionWriter:
             false_label = true_label
         else:
             false_label = self._enter(op.false_target, op.false_target_operands)
-        weights = [weight.value.data for weight in op.branch_weights or ()]
+        weights = [literal_word(weight) for weight in op.branch_weights or ()]
         self._emit(Op.BranchConditional, condition, true_label, false_label, *weights)
 
     def _return_value(self, op: spirv.ReturnValueOp) -> None:
@@ -298,7 +298,7 @@ def _memory_operands(op: Operation, name: str) -> list[int]:
     alignment = op.properties.get("alignment")
     words = [int(access.data)]
     if isinstance(alignment, IntegerAttr):
-        words.append(alignment.value.data)
+        words.append(literal_word(alignment))
     return words
 
 

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.spirv import required_vce
-from ingot.targets.spirv.declaration_writer import Declarations, Symbols, scalar_words
+from ingot.targets.spirv.declaration_writer import Declarations, Symbols, literal_word, scalar_words
 from ingot.targets.spirv.function_writer import FunctionWriter
 from ingot.targets.spirv.grammar import (
     GENERATOR,
@@ -100,7 +100,7 @@ class ModuleWriter:
             words = scalar_words(number, scalar)
             self.declarations.code.append([Op.SpecConstant, type, id, *words])
         if op.spec_id is not None:
-            self.declarations.decorate(id, spirv.Decoration.SpecId, op.spec_id.value.data)
+            self.declarations.decorate(id, spirv.Decoration.SpecId, literal_word(op.spec_id))
 
     def _global_variable(self, op: spirv.GlobalVariableOp) -> None:
         declarations = self.declarations
@@ -111,7 +111,7 @@ class ModuleWriter:
         id = self.symbols.id(op.sym_name.data)
         declarations.code.append([Op.Variable, type, id, *words])
         if op.descriptor_set is not None and op.binding is not None:
-            set_number, binding = op.descriptor_set.value.data, op.binding.value.data
+            set_number, binding = literal_word(op.descriptor_set), literal_word(op.binding)
             declarations.decorate(id, spirv.Decoration.DescriptorSet, set_number)
             declarations.decorate(id, spirv.Decoration.Binding, binding)
         if op.built_in is not None:
@@ -126,7 +126,7 @@ class ModuleWriter:
         return [Op.EntryPoint, op.execution_model.data, *words]
 
     def _mode(self, op: spirv.ExecutionModeOp) -> list[int]:
-        values = [value.value.data for value in op.values]
+        values = [literal_word(value) for value in op.values]
         return [
             Op.ExecutionMode,
             self.symbols.referenced(op.fn, op),
