@@ -102,7 +102,8 @@ def read_module(text: str | bytes, filename: str, context: Context) -> ModuleOp:
 
 
 def _sentence(message: str) -> str:
-    message = message.strip().rstrip("!.")
+    """One of xDSL's messages in the words of ours."""
+    message = re.sub(r"^('.+?') expected\b", r"expected \1", message.strip().rstrip("!."))
     return message[:1].lower() + message[1:] if message[1:2].islower() else message
 
 
