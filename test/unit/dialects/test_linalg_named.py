@@ -57,8 +57,10 @@ def text_of(spec: NamedOpSpec, element: str, accumulator: str) -> str:
             types[2:] = [accumulator, accumulator]
             shapes[2:4] = [None, None]
         if spec.strided:
-            vector = f"tensor<{len(strides)}xi64>"
-            attributes = f" {{dilations = dense<{dilations}> : {vector}, strides = dense<{strides}> : {vector}}}"
+            type = f"tensor<{len(strides)}xi64>"
+            attributes = (
+                f" {{dilations = dense<{dilations}> : {type}, strides = dense<{strides}> : {type}}}"
+            )
 
     def shaped(shape: Sequence[int] | None, element: str) -> str:
         dims = "".join(f"{size}x" for size in shape or ())
@@ -118,13 +120,10 @@ def test_round_trip_and_generalization(spec: NamedOpSpec) -> None:
 @pytest.mark.skipif(MLIR_OPT is None, reason="needs mlir-opt")
 def test_generics_are_those_of_upstream() -> None:
     assert MLIR_OPT is not None
-    specs = [
-        spec
-        for spec in NAMED_OPS.values()
-        if spec.name.removeprefix("linalg.")
-        not in {*LATER_THAN_19, *OTHER_LOOP_ORDER, "reciprocal"}
-        and not spec.scalar_inputs
-    ]
+    # The reciprocal is the same with its constant in another place; LLVM 19 forgets a cast in
+    # batch_reduce_matmul.
+    others = {*LATER_THAN_19, *OTHER_LOOP_ORDER, "reciprocal", "fill", "batch_reduce_matmul"}
+    specs = [s for s in NAMED_OPS.values() if s.name.removeprefix("linalg.") not in others]
     context = make_context()
     ours = read_module("".join(t for s in specs for t in cases(s)), "ours.mlir", context)
     printed = str(ours)
