@@ -299,6 +299,8 @@ ingot_exchange* ingot_simd_exchange(const void* value, unsigned size) {
   return ingot::current_worker->exchange(value, size, __builtin_return_address(0));
 }
 
+unsigned ingot_lane_index() { return ingot::current_worker->lane(); }
+
 void* ingot_threadgroup_variable(unsigned index, unsigned long size, unsigned long alignment) {
   return ingot::current_worker->variable(index, size, alignment);
 }

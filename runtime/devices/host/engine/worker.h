@@ -95,6 +95,7 @@ class Worker {
 
   void barrier(const void* site);
   ingot_exchange* exchange(const void* value, unsigned size, const void* site);
+  unsigned lane() const { return current_ % INGOT_SIMD_WIDTH; }
   void* variable(unsigned index, size_t size, size_t alignment);
 
   /// Called by the signal handler: describes the fault and leaves the threadgroup. Never returns.

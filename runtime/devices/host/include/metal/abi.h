@@ -41,6 +41,9 @@ __attribute__((noduplicate, convergent, nomerge)) void ingot_barrier();
 __attribute__((noduplicate, convergent, nomerge)) INGOT_ANY ingot_exchange* ingot_simd_exchange(
     INGOT_ANY const void* value, unsigned size);
 
+/// The lane of the running thread.
+unsigned ingot_lane_index();
+
 /// The storage of threadgroup variable `index` of this threadgroup.
 INGOT_ANY void* ingot_threadgroup_variable(unsigned index, unsigned long size,
                                            unsigned long alignment);

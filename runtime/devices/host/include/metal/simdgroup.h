@@ -16,7 +16,6 @@ template <class T> INGOT_INLINE T ingot_read(ingot_lanes x, uint lane) {
 }
 INGOT_INLINE bool ingot_active(ingot_lanes x, uint lane) { return x->active >> lane & 1u; }
 INGOT_INLINE uint ingot_first(uint mask) { return uint(__builtin_ctz(mask)); }
-INGOT_INLINE uint ingot_lane() { return ingot_post(char(0))->lane; }
 
 /// The value that leaves the other operand as it is.
 template <class T> struct ingot_neutral {

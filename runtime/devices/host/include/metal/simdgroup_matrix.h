@@ -16,7 +16,7 @@ template <class T, int Cols, int Rows> struct simdgroup_matrix {
   simdgroup_matrix() = default;
   /// A diagonal matrix.
   explicit INGOT_INLINE simdgroup_matrix(T diagonal) : elements(T(0.0f)) {
-    const uint lane = ingot_lane();
+    const uint lane = ingot_lane_index();
     const uint row = ingot_matrix_row(lane), column = ingot_matrix_column(lane);
     if (row == column) elements.x = diagonal;
     if (row == column + 1) elements.y = diagonal;
@@ -51,7 +51,7 @@ INGOT_INLINE ulong ingot_matrix_index(ulong row, ulong column, ulong stride, ulo
   INGOT_INLINE void simdgroup_load(INGOT_THREAD simdgroup_matrix<T, 8, 8>& d, const SPACE T* p, \
                                    ulong elements_per_row = 8, ulong2 origin = ulong2(0),     \
                                    bool transpose = false) {                                  \
-    const uint lane = ingot_lane();                                                           \
+    const uint lane = ingot_lane_index();                                                           \
     const uint row = ingot_matrix_row(lane), column = ingot_matrix_column(lane);              \
     d.elements.x = p[ingot_matrix_index(row, column, elements_per_row, origin, transpose)];   \
     d.elements.y = p[ingot_matrix_index(row, column + 1, elements_per_row, origin, transpose)]; \
@@ -61,7 +61,7 @@ INGOT_INLINE ulong ingot_matrix_index(ulong row, ulong column, ulong stride, ulo
   INGOT_INLINE void simdgroup_store(simdgroup_matrix<T, 8, 8> s, SPACE T* p,                  \
                                     ulong elements_per_row = 8, ulong2 origin = ulong2(0),    \
                                     bool transpose = false) {                                 \
-    const uint lane = ingot_lane();                                                           \
+    const uint lane = ingot_lane_index();                                                           \
     const uint row = ingot_matrix_row(lane), column = ingot_matrix_column(lane);              \
     p[ingot_matrix_index(row, column, elements_per_row, origin, transpose)] = s.elements.x;   \
     p[ingot_matrix_index(row, column + 1, elements_per_row, origin, transpose)] = s.elements.y; \
