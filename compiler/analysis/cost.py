@@ -7,8 +7,7 @@ from xdsl.ir import Operation
 
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
-_FREE: tuple[type[Operation], ...] = (
-    arith.ConstantOp,
+CONVERSIONS: tuple[type[Operation], ...] = (
     arith.ExtFOp,
     arith.TruncFOp,
     arith.IndexCastOp,
@@ -18,9 +17,10 @@ _FREE: tuple[type[Operation], ...] = (
     arith.TruncIOp,
     arith.SIToFPOp,
     arith.UIToFPOp,
-    YieldOp,
-    IndexOp,
 )
+"""Ops that change the type of one scalar."""
+
+_FREE: tuple[type[Operation], ...] = (*CONVERSIONS, arith.ConstantOp, YieldOp, IndexOp)
 
 _SLOW: dict[type[Operation], int] = {
     arith.DivfOp: 4,

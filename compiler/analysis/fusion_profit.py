@@ -11,6 +11,9 @@ is no slower than loading it."""
 SMALL_WORK = 1 << 20
 """Additions that take less time than one more dispatch."""
 
+LONG_BODY = 64
+"""Cost of one iteration up to which a consumer takes in work that it repeats."""
+
 BROADCAST = 4
 """From how many reads of each element a producer counts as small beside its consumer."""
 
@@ -27,6 +30,8 @@ class Candidate:
     """How many times the consumer reads an element, in all."""
     only_user: bool
     """Whether the consumer is the producer's only user."""
+    consumer_cost: int = 0
+    """Additions for each iteration of the consumer."""
     into_contraction: bool = False
     """The consumer is a matrix product or convolution, which reads each element many times."""
     follows_reduction: bool = False
@@ -47,5 +52,6 @@ def should_fuse(candidate: Candidate) -> bool:
     if c.only_user and c.reads <= c.elements:
         return True
     if c.reads >= BROADCAST * c.elements:
-        return not c.follows_reduction and c.reads * c.cost <= SMALL_WORK
+        short = c.cost + c.consumer_cost <= LONG_BODY
+        return short and not c.follows_reduction and c.reads * c.cost <= SMALL_WORK
     return c.reads <= c.elements and c.cost <= CHEAP and c.one_large_input and c.can_vanish

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, math, tensor
+from xdsl.dialects import arith, math
 from xdsl.ir import Block, Operation
 
+from ingot.compiler.analysis.cost import CONVERSIONS
 from ingot.compiler.analysis.dispatch_graph import role_of
 from ingot.compiler.analysis.fusion import Role
 from ingot.compiler.analysis.structured import match_combiner, match_contraction
@@ -65,6 +66,16 @@ def _root(op: GenericOp) -> str:
     return "reduce" if combiner is None else _REDUCTIONS[combiner.name]
 
 
+_HINTS: dict[str, str] = {
+    "padded": "pad",
+    "concat": "concat",
+    "extracted_slice": "slice",
+    "inserted_slice": "insert_slice",
+    "transposed": "transpose",
+}
+"""What ops are called by the names that MLIR prints for their results."""
+
+
 def _elementwise(generics: list[GenericOp]) -> str:
     ops: dict[str, None] = {}
     for generic in generics:
@@ -73,14 +84,46 @@ def _elementwise(generics: list[GenericOp]) -> str:
                 ops[_short(op)] = None
     ops.pop("", None)
     names = list(ops)
+    hint = _HINTS.get(generics[-1].results[0].name_hint or "")
+    if hint is not None and not set(names) - _INDEXING:
+        return hint
     if not names:
         return "copy"
     return "_".join(names) if len(names) <= 2 else "elementwise"
 
 
+_INDEXING = frozenset({"gather", "add", "sub", "mul", "max", "min", "and", "divui", "remui"})
+"""Short names of what pads, slices and concatenations compute indices with."""
+
+_SILENT = frozenset({"linalg.index", "arith.select", "arith.cmpi", "arith.cmpf", "arith.bitcast"})
+
+_SHORT: dict[str, str] = {
+    "arith.addf": "add",
+    "arith.addi": "add",
+    "arith.subf": "sub",
+    "arith.subi": "sub",
+    "arith.mulf": "mul",
+    "arith.muli": "mul",
+    "arith.divf": "div",
+    "arith.divsi": "div",
+    "arith.divui": "divui",
+    "arith.remui": "remui",
+    "arith.negf": "neg",
+    "arith.maximumf": "max",
+    "arith.minimumf": "min",
+    "arith.maxsi": "max",
+    "arith.minsi": "min",
+    "arith.andi": "and",
+    "arith.ori": "or",
+    "arith.xori": "xor",
+    "tensor.extract": "gather",
+    "math.absf": "abs",
+    "math.powf": "pow",
+}
+
+
 def _short(op: Operation) -> str:
-    if isinstance(op, tensor.ExtractOp):
-        return "gather"
-    if op.name in ("linalg.index", "arith.index_cast", "arith.select", "arith.cmpi", "arith.cmpf"):
+    """The op in a name; "" for what only selects, converts or indexes."""
+    if op.name in _SILENT or isinstance(op, CONVERSIONS):
         return ""
-    return op.name.split(".")[-1].removesuffix("f").removesuffix("i").removesuffix("s") or op.name
+    return _SHORT.get(op.name, op.name.partition(".")[2])

@@ -22,15 +22,18 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.affine_maps import permutation_of, rename_dims
 from ingot.compiler.analysis.dispatch_graph import DispatchGraph, build_graph, is_local
+from ingot.compiler.analysis.fill_pattern import fill_pattern
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.fusion import Group, Limits, form_groups
 from ingot.compiler.analysis.generics import (
     Emitter,
+    elementwise,
     empty,
     erase,
     fill,
     make_generic,
 )
+from ingot.compiler.analysis.scalar_folding import constant_of
 from ingot.compiler.analysis.structured import indexing_maps, shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.dispatch import KIND, ROW_DIMS, RegionOp, YieldOp
@@ -188,7 +191,30 @@ def _member(op: Operation, block: Block | None) -> Operation:
     return op
 
 
+def _fill_by_kernels(block: Block) -> None:
+    """Let kernels write the fills that a fill command cannot, where a buffer is needed."""
+    for op in list(block.ops):
+        if not isinstance(op, FillOp):
+            continue
+        scalar = constant_of(op.inputs[0])
+        if scalar is not None and fill_pattern(scalar) is not None:
+            continue
+        stored = [use for use in op.results[0].uses if not isinstance(use.operation, GenericOp)]
+        if stored:
+            value = op.inputs[0]
+            made = _constant_tensor(op, value)
+            for use in stored:
+                use.operation.operands[use.index] = made
+
+
+def _constant_tensor(op: FillOp, value: SSAValue) -> SSAValue:
+    return elementwise(
+        Emitter.before(op), tensor_type(op.results[0]), [], [], lambda _, __: [value]
+    )
+
+
 def _form_block(block: Block, limits: Limits) -> None:
+    _fill_by_kernels(block)
     graph = build_graph(block)
     groups = form_groups(graph.nodes, frozenset(graph.escapes), limits)
     group_of = {graph.ops[i]: group for group in groups for i in group.nodes}

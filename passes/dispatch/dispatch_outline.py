@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func
+from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseResourceAttr,
     FunctionType,
     ModuleOp,
     StringAttr,
-    TensorType,
     UnitAttr,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -46,24 +44,16 @@ def _identifier(text: str) -> str:
 
 def _value_name(value: SSAValue, made_by: dict[SSAValue, str]) -> str:
     """What a kernel calls an input: the source's name, or where the value comes from."""
+    while isinstance(value.owner, tensor.CollapseShapeOp | tensor.ExpandShapeOp):
+        value = value.owner.src
     if value in made_by:
         return made_by[value]
-    owner = value.owner
-    if isinstance(value, BlockArgument):
-        hint = value.name_hint
-        return _identifier(hint) if hint else f"arg{value.index}"
-    if isinstance(owner, arith.ConstantOp):
-        if isinstance(owner.value, DenseResourceAttr):
-            return _identifier(owner.value.resource_handle.data) or "constant"
+    if isinstance(value.owner, arith.ConstantOp):
         return "constant"
-    if value.name_hint:
-        return _identifier(value.name_hint)
-    tensors = (
-        [v for v in owner.operands if isinstance(v.type, TensorType)]
-        if isinstance(owner, Operation)
-        else []
-    )
-    return _value_name(tensors[0], made_by) if len(tensors) == 1 else "value"
+    name = _identifier(value.name_hint or "")
+    if isinstance(value, BlockArgument):
+        return name or f"arg{value.index}"
+    return name or "value"
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -79,40 +69,19 @@ def _unique(names: Sequence[str]) -> list[str]:
     return unique
 
 
-@dataclass
-class _Kernels:
-    """The kernels made so far: equal ones are shared, names are unique in the module."""
-
-    module: ModuleOp
-    taken: set[str]
-    by_shape: dict[tuple[object, ...], list[func.FuncOp]] = field(
-        default_factory=dict[tuple[object, ...], list[func.FuncOp]]
-    )
-
-    def get(self, kernel: func.FuncOp) -> func.FuncOp:
-        """An equal kernel that exists, or `kernel`, which becomes part of the module."""
-        shape = (
-            kernel.function_type,
-            tuple((k, v) for k, v in kernel.attributes.items() if k != NAMES),
-            tuple(op.name for op in kernel.body.walk()),
-        )
-        known = self.by_shape.setdefault(shape, [])
-        for other in known:
-            if other.body.is_structurally_equivalent(kernel.body):
-                return other
-        known.append(kernel)
-        name, number = kernel.sym_name.data, 1
-        while kernel.sym_name.data in self.taken:
-            kernel.properties["sym_name"] = StringAttr(f"{name}_{number}")
-            number += 1
-        self.taken.add(kernel.sym_name.data)
-        self.module.body.block.add_op(kernel)
-        return kernel
+def _unique_symbol(name: str, taken: set[str]) -> str:
+    """`name`, numbered where the module has it already; it is taken then."""
+    candidate, number = name, 1
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    taken.add(candidate)
+    return candidate
 
 
 def _outline(
-    region: RegionOp, function: func.FuncOp, kernels: _Kernels, made_by: dict[SSAValue, str]
-) -> None:
+    region: RegionOp, function: func.FuncOp, taken: set[str], made_by: dict[SSAValue, str]
+) -> func.FuncOp:
+    """Replace the region by a call; returns the kernel, which is not in the module yet."""
     captured = _captured(region)
     what = describe(region.body.block)
     results = list(region.result_types)
@@ -130,9 +99,8 @@ def _outline(
     terminator.erase()
     block.add_op(returned)
 
-    name = f"{function.sym_name.data}_{what}"
     kernel = func.FuncOp(
-        _identifier(name),
+        _unique_symbol(_identifier(f"{function.sym_name.data}_{what}"), taken),
         FunctionType.from_lists([v.type for v in captured], results),
         body,
         "private",
@@ -144,7 +112,6 @@ def _outline(
     names = _unique([*(_value_name(v, made_by) for v in captured), *outputs])
     kernel.attributes[NAMES] = ArrayAttr([StringAttr(n) for n in names])
 
-    kernel = kernels.get(kernel)
     call = CallOp(kernel.sym_name.data, captured, results)
     call.location = region.location
     parent = region.parent_block()
@@ -156,6 +123,7 @@ def _outline(
         old.replace_all_uses_with(new)
     region.detach()
     region.erase()
+    return kernel
 
 
 def _is_in(op: Operation, block: Block) -> bool:
@@ -172,7 +140,7 @@ def _is_in(op: Operation, block: Block) -> bool:
 class DispatchOutlinePass(ModulePass):
     """Make each `dispatch.region` a private function marked `ingot.kernel` (L2 to L2).
 
-    Kernels are named after the function and what they compute; equal kernels are shared.
+    Kernels are named after the function and what they compute.
 
         %0 = dispatch.region -> (tensor<4xf32>) { ... uses %x ... }
     becomes
@@ -185,9 +153,8 @@ class DispatchOutlinePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Outline the regions of every host function."""
         taken = {f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp)}
-        kernels = _Kernels(op, taken)
         for function in host_functions(op):
             made_by: dict[SSAValue, str] = {}
             for region in list(function.body.block.ops):
                 if isinstance(region, RegionOp):
-                    _outline(region, function, kernels, made_by)
+                    op.body.block.add_op(_outline(region, function, taken, made_by))

@@ -12,11 +12,12 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.constants import constant_array
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.fill_pattern import fill_pattern
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.liveness import live_ranges
 from ingot.compiler.analysis.memory_plan import Interval, plan_memory
+from ingot.compiler.analysis.scalar_folding import constant_of
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import byte_size, tensor_type
 from ingot.compiler.dialects.dispatch import CallOp
@@ -146,12 +147,10 @@ class _Program:
                 raise refuse(op, f"{op.name} is not a command that a device can run")
 
     def _fill(self, op: FillOp) -> None:
-        scalar = op.inputs[0].owner
-        if not isinstance(scalar, arith.ConstantOp):
-            raise refuse(op, "linalg.fill with a value that is not known is not a command")
-        pattern = constant_array(scalar.value).tobytes()
-        while len(pattern) > 1 and pattern[: len(pattern) // 2] * 2 == pattern:
-            pattern = pattern[: len(pattern) // 2]
+        scalar = constant_of(op.inputs[0])
+        pattern = None if scalar is None else fill_pattern(scalar)
+        if pattern is None:
+            raise refuse(op, "linalg.fill with such a value is not a command of a device")
         target = self.range_of(op.results[0])
         if target.length.data:
             self.add(PlanFillOp(target, pattern), op)

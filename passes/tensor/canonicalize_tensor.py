@@ -34,6 +34,7 @@ from ingot.compiler.analysis.generics import (
     reshape,
     reshape_steps,
 )
+from ingot.compiler.analysis.reshapes import reassociation
 from ingot.compiler.analysis.scalar_folding import fold, int_of
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
@@ -168,6 +169,53 @@ class FoldExtract(RewritePattern):
             rewriter.replace(op, [], [op.tensor.owner.inputs[0]])
 
 
+class ExtractThroughReshape(RewritePattern):
+    """Read an element of a reshaped tensor from its source, where that takes no division."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.ExtractOp, rewriter: PatternRewriter) -> None:
+        reshaped = op.tensor.owner
+        emit = Emitter(rewriter, op.location)
+        if isinstance(reshaped, tensor.ExpandShapeOp):
+            indices = self._linear(op, reshaped, emit)
+        elif isinstance(reshaped, tensor.CollapseShapeOp):
+            indices = self._with_unit_dims(op, reshaped, emit)
+        else:
+            return
+        if indices is not None:
+            element = tensor.ExtractOp(reshaped.src, indices, op.result.type)
+            rewriter.replace(op, [], [emit.add(element).result])
+
+    @staticmethod
+    def _linear(
+        op: tensor.ExtractOp, reshaped: tensor.ExpandShapeOp, emit: Emitter
+    ) -> list[SSAValue] | None:
+        shape = shape_of(op.tensor)
+        groups = reassociation(shape, shape_of(reshaped.src))
+        if groups is None:
+            return None
+        indices: list[SSAValue] = []
+        for group in groups:
+            varying = [dim for dim in group if shape[dim] != 1]
+            index = op.indices[varying[0]] if varying else emit.index(0)
+            for dim in varying[1:]:
+                scaled = emit.add(arith.MuliOp(index, emit.index(shape[dim]))).result
+                index = emit.add(arith.AddiOp(scaled, op.indices[dim])).result
+            indices.append(index)
+        return indices
+
+    @staticmethod
+    def _with_unit_dims(
+        op: tensor.ExtractOp, reshaped: tensor.CollapseShapeOp, emit: Emitter
+    ) -> list[SSAValue] | None:
+        source = shape_of(reshaped.src)
+        groups = reassociation(source, shape_of(op.tensor))
+        if groups is None or any(sum(source[d] != 1 for d in g) > 1 for g in groups):
+            return None
+        index_of = {d: op.indices[i] for i, g in enumerate(groups) for d in g if source[d] != 1}
+        return [index_of[d] if d in index_of else emit.index(0) for d in range(len(source))]
+
+
 TENSOR_PATTERNS: tuple[RewritePattern, ...] = (
     EraseDead(),
     FoldScalars(),
@@ -177,6 +225,7 @@ TENSOR_PATTERNS: tuple[RewritePattern, ...] = (
     SplatConstantToFill(),
     FillFromEmpty(),
     FoldExtract(),
+    ExtractThroughReshape(),
 )
 
 

@@ -87,6 +87,7 @@ def _candidate(producer: GenericOp, consumer: GenericOp, extracts: int) -> Candi
         elements=elements,
         reads=prod(loop_extents(consumer)) * max(1, extracts),
         only_user=users == {consumer},
+        consumer_cost=body_cost(consumer),
         into_contraction=is_contraction(consumer),
         follows_reduction=_follows_reduction(producer),
         can_vanish=all(isinstance(u, GenericOp) and not is_contraction(u) for u in users),
