@@ -48,7 +48,7 @@ def cache_directory() -> Path:
     return path
 
 
-def build_once(path: Path, build: Callable[[Path], None]) -> Path:
+def build_once(path: Path, build: Callable[[Path], object]) -> Path:
     """Return `path`; when it is missing, `build` makes it under the name that it is given."""
     if path.exists():
         return path
@@ -104,8 +104,10 @@ def engine_files() -> dict[str, str]:
 
 @cache
 def headers_digest() -> str:
-    """A hash of the header set."""
-    return digest(*(part for item in header_files().items() for part in item))
+    """A hash of the header set, and of what generates the rest of it."""
+    root = _PACKAGE / "include"
+    files = [*(p for p in sorted(root.rglob("*")) if p.is_file()), _PACKAGE / "vector_types.py"]
+    return digest(*(part for p in files for part in (p.name, p.read_bytes())))
 
 
 @cache

@@ -6,22 +6,22 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"""
       (?P<space>\s+|//[^\n]*|/\*.*?\*/)
-    | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
-    | (?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
     | (?P<name>[A-Za-z_]\w*)
+    | (?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
+    | (?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    | (?P<directive>\#(?:\\\n|[^\n])*)
     | (?P<mark>\[\[|\]\]|::|->|<<=|>>=|&&|\|\||[-+*/%&|^=!<>]=|\+\+|--|.)
     """,
     re.DOTALL | re.VERBOSE,
 )
-_DIRECTIVE = re.compile(r"#(?:\\\n|[^\n])*")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token; `start` is its offset in the source."""
 
     kind: str
@@ -37,23 +37,11 @@ class Token:
 
 def tokenize(source: str) -> list[Token]:
     """Return the tokens of `source` without white space and comments."""
-    tokens: list[Token] = []
-    position, line_is_blank = 0, True
-    while position < len(source):
-        match = _TOKEN.match(source, position)
-        assert match is not None  # the last alternative matches any character
-        kind, text = str(match.lastgroup), match.group()
-        if text == "#" and line_is_blank:
-            directive = _DIRECTIVE.match(source, position)
-            assert directive is not None
-            kind, text = "directive", directive.group()
-        if kind == "space":
-            line_is_blank = line_is_blank or "\n" in text
-        else:
-            line_is_blank = False
-            tokens.append(Token(kind, text, position))
-        position += len(text)
-    return tokens
+    return [
+        Token(str(match.lastgroup), match.group(), match.start())
+        for match in _TOKEN.finditer(source)
+        if match.lastgroup != "space"
+    ]
 
 
 @dataclass(frozen=True, slots=True)

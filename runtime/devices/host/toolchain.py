@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ingot.runtime.devices.host.cache import build_once, cache_directory, digest
 from ingot.runtime.devices.host.errors import ClangNotFoundError
 
 OLDEST_CLANG = 16
@@ -79,7 +80,8 @@ def _candidates() -> Iterator[list[str]]:
         if path:
             yield [path]
     path = shutil.which("clang")
-    if path:
+    # macOS's own is a stub for the one that xcrun finds, and does not change when that one does.
+    if path and not (sys.platform == "darwin" and path == "/usr/bin/clang"):
         yield [path]
     if sys.platform == "darwin":
         xcrun = shutil.which("xcrun")
@@ -101,19 +103,37 @@ def _probe(command: list[str]) -> Clang | str:
     if path is None:
         return f"there is no '{command[0]}'"
     command = [path, *command[1:]]
-    try:
-        run = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=120)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"'{shlex.join(command)}' does not run: {error}"
-    match = re.search(r"clang version (\d+)[.\d]*", run.stdout)
+    report = _version_report(command)
+    if isinstance(report, OSError | subprocess.SubprocessError):
+        return f"'{shlex.join(command)}' does not run: {report}"
+    match = re.search(r"clang version (\d+)[.\d]*", report)
     if match is None:
         return f"'{shlex.join(command)}' is no clang"
     version = match.group().removeprefix("clang version ")
     # Apple numbers its clang on its own; version 15 is based on LLVM 16.
-    oldest = 15 if "Apple" in run.stdout else OLDEST_CLANG
+    oldest = 15 if "Apple" in report else OLDEST_CLANG
     if int(match.group(1)) < oldest:
         return f"'{shlex.join(command)}' is version {version}, without _Float16 in C++ on every CPU"
     return Clang(tuple(command), version, is_zig="zig" in Path(path).name)
+
+
+def _version_report(command: list[str]) -> str | OSError | subprocess.SubprocessError:
+    """What `--version` prints, from the cache while the file is the same."""
+    file = Path(command[0]).resolve()
+    status = file.stat()
+    key = digest(*command, str(file), str(status.st_size), str(status.st_mtime_ns))
+    remembered = cache_directory() / f"clang-{key}.txt"
+    try:
+        return remembered.read_text("utf-8")
+    except OSError:
+        pass
+    try:
+        run = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=120)
+    except (OSError, subprocess.SubprocessError) as error:
+        return error
+    if run.returncode == 0:
+        build_once(remembered, lambda path: path.write_text(run.stdout, "utf-8"))
+    return run.stdout
 
 
 @cache

@@ -143,7 +143,9 @@ def test_too_many_threads() -> None:
 
 
 @pytest.fixture
-def fresh_search(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+def fresh_search(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[pytest.MonkeyPatch]:
     find_clang.cache_clear()
     monkeypatch.delenv("INGOT_CLANG", raising=False)
     yield monkeypatch
