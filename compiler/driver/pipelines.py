@@ -44,6 +44,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "sink-scalars",
         "clamp-extracts",
         "linalg-fold-unit-dims",
+        "linalg-propagate-reshapes",
         "canonicalize-tensor",
         "linalg-fuse-elementwise",
         "canonicalize-tensor",
