@@ -339,9 +339,19 @@ def _shuffle(c: FunctionConversion, op: Operation) -> SSAValue:
 
 
 def _call(c: FunctionConversion, op: Operation) -> SSAValue:
+    """A call, whose result goes through a variable.
+
+    SPIRV-Cross moves the call of a function without effects to where its result is used, without
+    regard to what happened to the operands meanwhile: a shuffle among them would end up inside a
+    branch that not all lanes take. A store keeps the call where it is.
+    """
     assert c.call is not None
     callee = op.properties["callee"]
-    return c.emit(spirv.FunctionCallOp(c.call(callee.string_value()), c.operands(op)))  # pyright: ignore
+    result = c.emit(spirv.FunctionCallOp(c.call(callee.string_value()), c.operands(op)))  # pyright: ignore
+    variable = c.emit(spirv.VariableOp(result.type))
+    variable.name_hint = op.results[0].name_hint
+    c.add(spirv.StoreOp(variable, result))
+    return c.emit(spirv.LoadOp(variable))
 
 
 HANDLERS: dict[str, Handler] = {

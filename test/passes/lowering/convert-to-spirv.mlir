@@ -133,5 +133,6 @@ func.func private @twice(%x: f32) -> f32 {
 // CHECK-NOT:  spirv.FMul
 // CHECK:      spirv.func @calls
 // CHECK-NOT:  spirv.FMul
-// CHECK:      %r = spirv.FunctionCall @twice(%v) : (f32) -> f32
+// CHECK:      %[[CALL:.*]] = spirv.FunctionCall @twice(%v) : (f32) -> f32
+// CHECK:      spirv.Store "Function" %r, %[[CALL]] : f32
 // CHECK-NOT:  func.func
