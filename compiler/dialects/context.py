@@ -12,7 +12,7 @@ _OURS = "ingot.compiler.dialects"
 _XDSL = "xdsl.dialects"
 
 DIALECTS: dict[str, tuple[str, str]] = {
-    "affine": (f"{_XDSL}.affine", "Affine"),
+    "affine": (f"{_OURS}.affine", "Affine"),
     "arith": (f"{_OURS}.arith", "Arith"),
     "bufferization": (f"{_OURS}.bufferization", "Bufferization"),
     "builtin": (f"{_XDSL}.builtin", "Builtin"),
@@ -23,7 +23,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "gpu": (f"{_OURS}.gpu", "Gpu"),
     "ingot": (f"{_OURS}.ingot", "Ingot"),
     "linalg": (f"{_OURS}.linalg", "Linalg"),
-    "math": (f"{_XDSL}.math", "Math"),
+    "math": (f"{_OURS}.math", "Math"),
     "memref": (f"{_XDSL}.memref", "MemRef"),
     "ml_program": (f"{_XDSL}.ml_program", "MLProgram"),
     "plan": (f"{_OURS}.plan", "Plan"),

@@ -297,4 +297,39 @@ class ForallOp(IRDLOperation):
         printer.print_op_attributes(attributes)
 
 
-Scf = Dialect("scf", [*scf.Scf.operations, ForallOp, InParallelOp], [*scf.Scf.attributes])
+class WhileOp(scf.WhileOp):
+    """`scf.while`, also without carried values, which upstream prints as `scf.while : () -> ()`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> scf.WhileOp:
+        if parser.parse_optional_punctuation(":") is None:
+            return super().parse(parser)
+        type = parser.parse_function_type()
+        before = parser.parse_region(())
+        parser.parse_keyword("do")
+        after = parser.parse_region()
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = cls((), type.outputs.data, before, after)
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.arguments:
+            super().print(printer)
+            return
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+        printer.print_string(" ")
+        printer.print_region(self.before_region, print_entry_block_args=False)
+        printer.print_string(" do ")
+        printer.print_region(self.after_region)
+        if self.attributes:
+            printer.print_op_attributes(self.attributes, print_keyword=True)
+
+
+Scf = Dialect(
+    "scf",
+    [op for op in scf.Scf.operations if op is not scf.WhileOp] + [WhileOp, ForallOp, InParallelOp],
+    list(scf.Scf.attributes),
+)

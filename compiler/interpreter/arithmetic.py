@@ -240,6 +240,19 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
     return a * b + c
 
 
+def _clamp(value: Array, low: Array, high: Array) -> Array:
+    return _minimum(_maximum(value, low), high)
+
+
+def _is_normal(op: Operation, args: Sequence[Array], types: Types) -> Array:
+    """The smallest normal is that of the program's own type, whatever holds the value."""
+    import ml_dtypes
+
+    smallest = ml_dtypes.finfo(Types("program").dtype(op.operands[0].type)).smallest_normal
+    value = np.abs(wide(args[0]))
+    return np.asarray(np.isfinite(value) & (value >= float(smallest)))
+
+
 def _rsqrt(x: Array) -> Array:
     return 1.0 / np.sqrt(x)
 
@@ -332,6 +345,7 @@ FUNCTIONS: dict[str, Function] = {
     "math.copysign": _float(np.copysign),
     "math.cos": _float(np.cos),
     "math.cosh": _float(np.cosh),
+    "math.clampf": _float(_clamp),
     "math.ctlz": _count_bits(lambda value, width: width - value.bit_length()),
     "math.ctpop": _count_bits(lambda value, _: value.bit_count()),
     "math.cttz": _count_bits(
@@ -350,6 +364,7 @@ FUNCTIONS: dict[str, Function] = {
     "math.isfinite": _test(np.isfinite),
     "math.isinf": _test(np.isinf),
     "math.isnan": _test(np.isnan),
+    "math.isnormal": _is_normal,
     "math.log": _float(np.log),
     "math.log10": _float(np.log10),
     "math.log1p": _float(np.log1p),

@@ -127,6 +127,11 @@ def _extended(frame: Frame, op: Operation) -> Sequence[Array]:
     return extended(op, frame.operands(op), frame.types)
 
 
+@handles("math.sincos")
+def _sincos(frame: Frame, op: Operation) -> Sequence[Array]:
+    return [FUNCTIONS[f"math.{name}"](op, frame.operands(op), frame.types) for name in ("sin", "cos")]
+
+
 @handles("cf.assert")
 def _assert(frame: Frame, op: Operation) -> Sequence[Array]:
     if frame.is_active(~frame.operands(op)[0]):

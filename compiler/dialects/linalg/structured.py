@@ -338,6 +338,10 @@ class MapOp(IRDLOperation):
         else:
             args = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_argument)
             body = parser.parse_region(args)
+            # LLVM 19 has no argument for the output: drop it where it is not read.
+            extra = body.block.args[len(inputs) :]
+            if extra and extra[0].first_use is None:
+                body.block.erase_arg(extra[0])
         op = cls(inputs, init, body)
         op.attributes |= attributes
         return op
