@@ -1,0 +1,115 @@
+// RUN: ingot-opt %s -p 'canonicalize-tensor' --split-input-file | filecheck %s
+
+// Two reshapes that undo each other are nothing.
+// CHECK-LABEL: func.func @reshape_chain
+// CHECK-NEXT:    func.return %x : tensor<4x6xf32>
+func.func @reshape_chain(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = tensor.collapse_shape %x [[0, 1]] : tensor<4x6xf32> into tensor<24xf32>
+  %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 6] : tensor<24xf32> into tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}
+
+// -----
+
+// A reshape of a reshape is one reshape of the source.
+// CHECK-LABEL: func.func @reshape_of_reshape
+// CHECK-NEXT:    tensor.collapse_shape %x {{.*}} : tensor<2x3x4xf32> into tensor<24xf32>
+// CHECK-NEXT:    func.return
+func.func @reshape_of_reshape(%x: tensor<2x3x4xf32>) -> tensor<24xf32> {
+  %0 = tensor.collapse_shape %x [[0, 1], [2]] : tensor<2x3x4xf32> into tensor<6x4xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<6x4xf32> into tensor<24xf32>
+  return %1 : tensor<24xf32>
+}
+
+// -----
+
+// A constant of one value is a fill, and a filled input is a scalar of the body.
+// CHECK-LABEL: func.func @splat_input
+// CHECK:         %[[C:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK:         linalg.generic {{.*}} ins(%x : tensor<4xf32>)
+// CHECK:           arith.mulf %{{.*}}, %[[C]] : f32
+func.func @splat_input(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<2.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x, %c : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.mulf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A generic that yields its input unchanged is that input; equal ops of a body are shared.
+// CHECK-LABEL: func.func @identity
+// CHECK-NEXT:    func.return %x
+func.func @identity(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// What an elementwise op reads of its output is an input.
+// CHECK-LABEL: func.func @reads_its_output
+// CHECK:         linalg.generic {{.*}} ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%{{.*}} : tensor<4xf32>)
+func.func @reads_its_output(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%y : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.addf %a, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A window that only gives loops their extents stays, as a shape; a sum over nothing is its init.
+// CHECK-LABEL: func.func @window_is_a_shape
+// CHECK:         %[[W:.*]] = tensor.empty() : tensor<2xf32>
+// CHECK:         linalg.generic {{.*}} ins(%x, %[[W]] : tensor<5xf32>, tensor<2xf32>)
+func.func @window_is_a_shape(%x: tensor<5xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
+  %w = tensor.empty() : tensor<2xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x, %w : tensor<5xf32>, tensor<2xf32>) outs(%i : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.addf %a, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sum_over_nothing
+// CHECK-NEXT:    func.return %i
+func.func @sum_over_nothing(%x: tensor<4x0xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x0xf32>) outs(%i : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.addf %a, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Constants fold in the type of the op: f16 has no 2049.
+// CHECK-LABEL: func.func @fold_in_type
+// CHECK:         arith.constant 2.048000e+03 : f16
+// CHECK:         linalg.fill
+func.func @fold_in_type() -> tensor<f16> {
+  %a = arith.constant 2048.0 : f16
+  %b = arith.constant 1.0 : f16
+  %e = tensor.empty() : tensor<f16>
+  %0 = linalg.generic {indexing_maps = [affine_map<() -> ()>], iterator_types = []} outs(%e : tensor<f16>) {
+  ^bb0(%o: f16):
+    %1 = arith.addf %a, %b : f16
+    linalg.yield %1 : f16
+  } -> tensor<f16>
+  return %0 : tensor<f16>
+}

@@ -1,0 +1,58 @@
+// RUN: ingot-opt %s -p 'verify-supported' --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{argument 0 of dynamic has the dynamic shape tensor<?xf32>, which is not supported yet}}
+func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 of scalar is a f32, but arguments must be ranked tensors}}
+func.func @scalar(%x: f32) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{elements of type f64 are not supported}}
+func.func @wide(%x: tensor<4xf64>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{indices on the device are 32-bit: the most is 2147483647}}
+func.func @large(%x: tensor<65536x65536xi8>) {
+  return
+}
+
+// -----
+
+func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{a loop of tensors (scf.for) is not supported yet}}
+  %0 = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %x) -> (tensor<4xf32>) {
+    scf.yield %a : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @whole_tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{arith.addf on whole tensors is not supported}}
+  %0 = arith.addf %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @diagonal(%x: tensor<4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{linalg.generic that writes by the map}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0, d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%y : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
