@@ -68,6 +68,8 @@ class DeclarationReader:
         self.glsl: int | None = None
         self.entry_points: list[Raw] = []
         self.modes: list[Raw] = []
+        self.workgroup_sizes: list[tuple[Raw, int]] = []
+        """Constants decorated as the built-in WorkgroupSize, as glslang writes them."""
         self._decorations: dict[int, Decorations] = defaultdict(list)
         self._member_offsets: dict[tuple[int, int], int] = {}
         self._member_decorations: dict[tuple[int, int], list[spirv.Decoration]] = defaultdict(list)
@@ -272,11 +274,22 @@ class DeclarationReader:
             raise raw.error(f"id {id} is not an integer constant")
         return int(number[0]) & ((1 << spirv.bit_width(type)) - 1)
 
+    def check_workgroup_sizes(self) -> None:
+        """The decorated constants overrule every LocalSize; they may only repeat it."""
+        for raw, id in self.workgroup_sizes:
+            numbers = spirv.numbers_of(self.constants[id][0])
+            size = [] if numbers is None else list(numbers[0])
+            for mode in self.modes:
+                if mode.words[1] == spirv.ExecutionMode.LocalSize and list(mode.words[2:]) != size:
+                    raise raw.error("a WorkgroupSize that differs from LocalSize is not supported")
+
     def _constant(self, raw: Raw) -> None:
         type_id, id, *words = raw.words
         type = self.type(raw, type_id)
         self.define(raw, id)
-        if self._decorations.get(id):
+        if self._literal(raw, id, spirv.Decoration.BuiltIn) == spirv.BuiltIn.WorkgroupSize:
+            self.workgroup_sizes.append((raw, id))
+        elif self._decorations.get(id):
             raise raw.error("a decorated constant is not supported")
         if raw.opcode == Op.Undef:
             self.undefined[id] = type

@@ -296,10 +296,9 @@ def _memory_operands(op: Operation, name: str) -> list[int]:
     if not isinstance(access, spirv.MemoryAccessAttr):
         return []
     alignment = op.properties.get("alignment")
-    words = [int(access.data)]
     if isinstance(alignment, IntegerAttr):
-        words.append(literal_word(alignment))
-    return words
+        return [int(access.data), literal_word(cast("IntegerAttr", alignment))]
+    return [int(access.data)]
 
 
 _WRITTEN_ELSEWHERE: tuple[type[Operation], ...] = (

@@ -37,6 +37,7 @@ def _read(binary: Binary) -> spirv.ModuleOp:
     declared = DeclarationReader(binary.bound)
     for raw in head:
         _guarded(raw, declared.read)
+    declared.check_workgroup_sizes()
     for body in bodies:
         _guarded(body[0], declared.read_function_header)
     functions = [_function(declared, body) for body in bodies]

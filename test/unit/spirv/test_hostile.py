@@ -92,7 +92,24 @@ HEAD = """
 """
 TAIL = "OpReturn\nOpFunctionEnd"
 
+
+def with_workgroup_size(x: str) -> bytes:
+    """A shader of local size 1, 1, 1 whose WorkgroupSize constant is (`x`, 1, 1)."""
+    constant = f"""
+        %v3 = OpTypeVector %uint 3
+        %two = OpConstant %uint 2
+        %size = OpConstantComposite %v3 {x} %one %one
+        %main = """
+    decorated = HEAD.replace("%void = ", "OpDecorate %size BuiltIn WorkgroupSize\n%void = ")
+    return assemble(decorated.replace("%main = ", constant) + TAIL)
+
+
+def test_a_workgroup_size_that_repeats_the_local_size_is_read() -> None:
+    validate(serialize(deserialize(with_workgroup_size("%one"))))
+
+
 REFUSED = {
+    "two workgroup sizes": (with_workgroup_size("%two"), "differs from LocalSize"),
     "big-endian": (BINARIES[0][3::-1] + BINARIES[0][4:], "big-endian"),
     "a later major version": (BINARIES[0][:4] + b"\0\0\2\0" + BINARIES[0][8:], "SPIR-V 2.0"),
     "no memory model": (assemble("OpCapability Shader"), "OpMemoryModel"),
