@@ -48,8 +48,10 @@ from ingot.compiler.dialects.gpu import (
 )
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp
-from ingot.passes.kernel.evaluate import Evaluator, Lanes, View
+from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.reduction import (
     narrow,
     reduce_points,

@@ -24,7 +24,8 @@ from ingot.compiler.dialects.ingot import YieldOp as ScanYieldOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.scf import ForallOp
 from ingot.passes.kernel.cooperative import copy_to_threadgroup, reduce_row, store_row
-from ingot.passes.kernel.evaluate import Evaluator, Lanes
+from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
 from ingot.passes.kernel.reduction import (

@@ -28,7 +28,8 @@ from ingot.compiler.analysis.structured import (
 )
 from ingot.compiler.dialects.arith import AddfOp, ExtFOp, TruncFOp
 from ingot.compiler.dialects.linalg import GenericOp
-from ingot.passes.kernel.evaluate import Evaluator, Lanes
+from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.tiling import dimension_sizes, result_index
 

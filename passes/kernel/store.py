@@ -14,8 +14,10 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from ingot.compiler.analysis.building import at_end
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.arith import AndIOp, CmpiOp
-from ingot.passes.kernel.evaluate import Evaluator, Lanes, View
+from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.memory import View
 
 
 def store(

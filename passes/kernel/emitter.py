@@ -1,0 +1,149 @@
+"""Emit code in nested scopes, and use again what was emitted before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+from xdsl.builder import Builder
+from xdsl.dialects import affine, vector
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IntegerAttr,
+    VectorType,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ingot.compiler.analysis.building import at_end
+from ingot.compiler.analysis.structured import (
+    element_type,
+)
+from ingot.compiler.dialects.arith import (
+    ConstantOp,
+)
+from ingot.compiler.dialects.vector import FromElementsOp
+from ingot.passes.kernel.linear import Linear, constant_index, linear_of
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A vector of `width` consecutive elements along dimension (or loop) `dim`."""
+
+    dim: int
+    width: int
+
+
+Key = tuple[SSAValue, tuple[Linear, ...], Lanes | None]
+
+T = TypeVar("T")
+OperationT = TypeVar("OperationT", bound=Operation)
+
+
+@dataclass
+class Scope:
+    """What was computed in one block."""
+
+    elements: dict[Key, SSAValue] = field(default_factory=dict[Key, SSAValue])
+    shared: dict[Hashable, object] = field(default_factory=dict[Hashable, object])
+
+
+@dataclass
+class Emitter:
+    """Emits ops at `builder`, and remembers in which block it emitted what."""
+
+    builder: Builder
+    scopes: list[Scope] = field(default_factory=lambda: [Scope()])
+    replaced: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Index values of loops that are being rebuilt, old to new."""
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Emit at the end of `block`, and forget what is computed there afterwards."""
+        saved = self.builder
+        self.builder = at_end(block)
+        self.scopes.append(Scope())
+        try:
+            yield
+        finally:
+            self.scopes.pop()
+            self.builder = saved
+
+    def known(self, key: Key) -> SSAValue | None:
+        """What an enclosing scope computed for `key`."""
+        for scope in reversed(self.scopes):
+            if key in scope.elements:
+                return scope.elements[key]
+        return None
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returned for `key` in this scope or an enclosing one, or its result now."""
+        for scope in reversed(self.scopes):
+            if key in scope.shared:
+                return cast(T, scope.shared[key])
+        made = make()
+        self.scopes[-1].shared[key] = made
+        return made
+
+    def remember(
+        self, value: SSAValue, index: Sequence[Linear], lanes: Lanes | None, code: SSAValue
+    ):
+        """Let later requests for an element use `code`."""
+        self.scopes[-1].elements[(value, tuple(index), lanes)] = code
+
+    def emit(self, op: OperationT) -> OperationT:
+        """Insert an op at the insertion point."""
+        return self.builder.insert(op)
+
+    def linear(self, value: SSAValue | int) -> Linear:
+        """The linear form of an index value, in terms of the values that exist after rebuilding."""
+        form = Linear.of(value) if isinstance(value, int) else linear_of(value)
+        result = Linear((), form.constant)
+        for atom, coefficient in form.terms:
+            result = result + Linear.of(self.replaced.get(atom, atom)) * coefficient
+        return result
+
+    def index_value(self, value: SSAValue | int) -> SSAValue:
+        """An index value that may depend on rebuilt loops, as an SSA value at this point."""
+        if isinstance(value, int):
+            return constant_index(self.builder, value)
+        owner = value.owner
+        if isinstance(owner, affine.MinOp):
+            operands = [self.index_value(v) for v in owner.operands]
+            if operands == list(owner.operands):
+                return value
+            return self.emit(affine.MinOp(operands, owner.map)).result
+        if isinstance(owner, affine.ApplyOp):
+            return self.linear(value).materialize(self.builder)
+        return self.replaced.get(value, value)
+
+    def zero(self, element: Attribute) -> SSAValue:
+        """A zero of a scalar type."""
+        return self.constant(0, element)
+
+    def constant(self, number: float | int, element: Attribute) -> SSAValue:
+        """An `arith.constant` of a scalar type."""
+        if isinstance(element, AnyFloat):
+            return self.emit(ConstantOp(FloatAttr(float(number), element))).result
+        assert isinstance(number, int)
+        return self.emit(ConstantOp(IntegerAttr(number, element))).result  # pyright: ignore
+
+    def from_elements(self, elements: Sequence[SSAValue]) -> SSAValue:
+        """A vector of scalars."""
+        return self.emit(
+            FromElementsOp(elements, VectorType(elements[0].type, [len(elements)]))
+        ).result
+
+    def lane(self, value: SSAValue, lane: int) -> SSAValue:
+        """One element of a vector; a scalar stands for a vector of equal elements."""
+        if not isinstance(value.type, VectorType):
+            return value
+        return self.emit(vector.ExtractOp(value, [lane], element_type(value))).result
+
+    def widen(self, value: SSAValue, width: int | None) -> SSAValue:
+        """A value as a vector of `width` equal elements, or as it is when it is one already."""
+        if width is None or isinstance(value.type, VectorType):
+            return value
+        return self.emit(vector.BroadcastOp(value, VectorType(value.type, [width]))).vector
