@@ -149,7 +149,9 @@ def execution_command(clang: Clang, optimization: int) -> list[str]:
         command += ["-Xclang", "-ffloat16-excess-precision=none"]
         # A frame larger than a guard touches every page on its way, and so the guard.
         command.append("-fstack-clash-protection")
-    if not clang.is_zig:
+    if clang.is_zig:  # it targets this CPU, and traps undefined behaviour, unless told otherwise
+        command.append("-fno-sanitize=all")
+    else:
         command.append("-mcpu=native" if "arm64" in cpu_identity() else "-march=native")
     return [*command, "-isystem", str(include_directory())]
 

@@ -127,7 +127,7 @@ def load_engine(path: Path) -> Engine:
 
 def build_engine(clang: Clang, extra_flags: tuple[str, ...] = ()) -> Path:
     """Return the engine's library, compiled with `clang` and kept in the cache."""
-    flags = (*_FLAGS, *(() if clang.is_zig else ("-x", "c++")), *extra_flags)
+    flags = (*_FLAGS, *("-x", "c++"), *extra_flags)
     sources = engine_files()
     key = digest(
         clang.identity,

@@ -24,8 +24,9 @@ Worker* take_worker() {
   if (pooled) worker = pool[--pooled];
   pthread_mutex_unlock(&pool_lock);
   if (worker) return worker;
-  void* memory = calloc(1, sizeof(Worker));  // pages of threads that are never used stay unmapped
-  return memory ? new (memory) Worker : nullptr;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignof(Worker), sizeof(Worker))) return nullptr;
+  return new (memory) Worker;
 }
 
 void give_back(Worker* worker) {
