@@ -1,0 +1,52 @@
+// RUN: ingot-opt %s -p 'dispatch-plan-memory' --split-input-file | filecheck %s
+
+// The intermediate lies in the arena, the result is written in place, reshapes are views, and a
+// barrier stands between the kernel that writes and the one that reads.
+// CHECK:       plan.program @chain (tensor<4x16xf32>) -> tensor<64xf32> transient 256 lower_bound 256 arguments ["x"] results ["result0"] {
+// CHECK-NEXT:    plan.dispatch @k [#plan.range<argument 0, 0 : 256>, #plan.range<transient 0, 0 : 256>] reads 1
+// CHECK-NEXT:    plan.barrier
+// CHECK-NEXT:    plan.dispatch @k [#plan.range<transient 0, 0 : 256>, #plan.range<result 0, 0 : 256>] reads 1
+// CHECK-NEXT:  }
+func.func @chain(%x: tensor<4x16xf32>) -> tensor<64xf32> {
+  %0 = dispatch.call @k(%x) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %1 = dispatch.call @k(%0) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %2 = tensor.collapse_shape %1 [[0, 1]] : tensor<4x16xf32> into tensor<64xf32>
+  return %2 : tensor<64xf32>
+}
+func.func private @k(tensor<4x16xf32>) -> tensor<4x16xf32> attributes {ingot.kernel}
+
+// -----
+
+// Independent kernels need no barrier between them.
+// CHECK:       plan.program @independent
+// CHECK-NEXT:    plan.dispatch
+// CHECK-NEXT:    plan.dispatch
+// CHECK-NEXT:  }
+func.func @independent(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = dispatch.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dispatch.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @k(tensor<4xf32>) -> tensor<4xf32> attributes {ingot.kernel}
+
+// -----
+
+// Results that no kernel writes are copied: an argument, a constant (stored once), the same value
+// again. A fill is a command with the shortest pattern.
+// CHECK:       plan.constant @c dense<[1, 2]> : tensor<2xi32> as tensor<2xi32>
+// CHECK-NOT:   plan.constant
+// CHECK:       plan.program @copies
+// CHECK-NEXT:    plan.fill #plan.range<result 3, 0 : 16> with "0xFF"
+// CHECK-NEXT:    plan.copy <argument 0, 0 : 8> to <result 0, 0 : 8>
+// CHECK-NEXT:    plan.copy <constant 0, 0 : 8> to <result 1, 0 : 8>
+// CHECK-NEXT:    plan.copy <constant 0, 0 : 8> to <result 2, 0 : 8>
+// CHECK-NEXT:    plan.barrier
+// CHECK-NEXT:    plan.copy <result 3, 0 : 16> to <result 4, 0 : 16>
+func.func @copies(%x: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi64>, tensor<2xi64>) {
+  %c = arith.constant dense<[1, 2]> : tensor<2xi32>
+  %d = arith.constant dense<[1, 2]> : tensor<2xi32>
+  %m = arith.constant -1 : i64
+  %e = tensor.empty() : tensor<2xi64>
+  %f = linalg.fill ins(%m : i64) outs(%e : tensor<2xi64>) -> tensor<2xi64>
+  return %x, %c, %d, %f, %f : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi64>, tensor<2xi64>
+}
