@@ -21,7 +21,8 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 
 typecheck: $(INSTALLED) $(LINKS)
-	$(BIN)/pyright
+	@find -L build/typecheck/ingot -name '*.py' | $(BIN)/pyright - > build/typecheck/log; \
+	  status=$$?; sed 's#[^ ]*build/typecheck/ingot/##' build/typecheck/log; exit $$status
 
 lit: $(INSTALLED)
 	$(BIN)/lit -j2 --no-progress-bar -s test
@@ -41,7 +42,8 @@ $(INSTALLED): pyproject.toml .ci/setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-# pyright resolves `import ingot.compiler` through these links; see [tool.pyright].
+# pyright sees every module under the path that `import ingot.compiler` leads to, through these
+# links, and so each class once; see [tool.pyright].
 build/typecheck/ingot/%: | build/typecheck/ingot
 	ln -sfn ../../../$* $@
 

@@ -29,6 +29,14 @@ def reference(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> np.ndarray:
     return 0.5 * v * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3)))
 
 
+def excerpt(msl: str, lines: int = 30) -> str:
+    """The header comment and the beginning of the kernel."""
+    text = msl.splitlines()
+    head = [line for line in text if line.startswith("// ")]
+    start = next(n for n, line in enumerate(text) if line.startswith("kernel void"))
+    return "\n".join([*head, "...", *text[start : start + lines], "..."])
+
+
 def vulkan_target() -> str | None:
     """The profile for the first Vulkan device, None where there is none."""
     try:
@@ -54,10 +62,8 @@ def main() -> int:
                 f"{threads} threads, {len(kernel.kernel.spirv)} bytes of SPIR-V"
             )
     kernel = compiled.targets[0].kernels[0]
-    console.rule(f"{kernel.name}.metal, beginning")
-    console.print(
-        Syntax("\n".join(kernel.kernel.msl.splitlines()[:40]), "cpp", background_color="default")
-    )
+    console.rule(f"{kernel.name}.metal, in parts")
+    console.print(Syntax(excerpt(kernel.kernel.msl), "cpp", background_color="default"))
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dense.ingot"
