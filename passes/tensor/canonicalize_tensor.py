@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
-    GreedyRewritePatternApplier,
     PatternRewriter,
     PatternRewriteWalker,
     RewritePattern,
@@ -38,7 +37,8 @@ from ingot.compiler.analysis.reshapes import reassociation
 from ingot.compiler.analysis.scalar_folding import fold, int_of
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
-from ingot.compiler.dialects.linalg import FillOp
+from ingot.compiler.dialects.expand_shape import ExpandShapeOp
+from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
 from .generic_patterns import GENERIC_PATTERNS
 
@@ -216,17 +216,35 @@ class ExtractThroughReshape(RewritePattern):
         return [index_of[d] if d in index_of else emit.index(0) for d in range(len(source))]
 
 
-TENSOR_PATTERNS: tuple[RewritePattern, ...] = (
-    EraseDead(),
-    FoldScalars(),
-    FoldReshape(),
-    FoldCast(),
-    FoldDim(),
-    SplatConstantToFill(),
-    FillFromEmpty(),
-    FoldExtract(),
-    ExtractThroughReshape(),
-)
+_RESHAPE = (FoldReshape(),)
+
+PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
+    GenericOp: GENERIC_PATTERNS,
+    FillOp: (FillFromEmpty(),),
+    arith.ConstantOp: (SplatConstantToFill(),),
+    tensor.CollapseShapeOp: _RESHAPE,
+    tensor.ExpandShapeOp: _RESHAPE,
+    ExpandShapeOp: _RESHAPE,
+    tensor.CastOp: (FoldCast(),),
+    tensor.DimOp: (FoldDim(),),
+    tensor.ExtractOp: (FoldExtract(), ExtractThroughReshape()),
+}
+"""What may rewrite an op, by its class; every other op may fold as a scalar."""
+
+
+class CanonicalizeByClass(RewritePattern):
+    """Try the patterns of an op's class: most ops have none, and programs have many ops."""
+
+    def __init__(self) -> None:
+        self._dead = EraseDead()
+        self._scalars = (FoldScalars(),)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        self._dead.match_and_rewrite(op, rewriter)
+        for pattern in PATTERNS.get(type(op), self._scalars):
+            if rewriter.has_done_action:
+                return
+            pattern.match_and_rewrite(op, rewriter)
 
 
 @dataclass(frozen=True)
@@ -244,5 +262,4 @@ class CanonicalizeTensorPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite until nothing changes."""
-        patterns = GreedyRewritePatternApplier([*TENSOR_PATTERNS, *GENERIC_PATTERNS], ctx=ctx)
-        PatternRewriteWalker(patterns).rewrite_module(op)
+        PatternRewriteWalker(CanonicalizeByClass()).rewrite_module(op)
