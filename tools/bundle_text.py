@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ingot.targets.bundle import model
+from ingot.tools.description import Json, describe_bundle
+from ingot.tools.steps_text import step_lines
 
 
 def bundle_text(bundle: model.Bundle) -> str:
@@ -31,42 +33,24 @@ def _lines(bundle: model.Bundle) -> Iterator[str]:
         yield f"  math {variant.math_mode}, MSL {'.'.join(map(str, variant.msl_version))}"
         if variant.required_features:
             yield f"  needs {', '.join(variant.required_features)}"
-        for function, body in zip(bundle.functions, variant.bodies, strict=True):
-            yield from _function(function, body, variant)
+        for function in describe_bundle(bundle, variant.target)["functions"]:
+            yield from _function(function)
         for kernel in variant.kernels:
             yield from _kernel(kernel)
         yield "}"
 
 
-def _function(
-    function: model.Function, body: model.FunctionBody, variant: model.Variant
-) -> Iterator[str]:
-    arguments = ", ".join(map(spell, function.arguments))
-    results = ", ".join(map(spell, function.results))
-    yield f"  function {function.name}({arguments}) -> ({results}) {{"
-    yield f"    transient {body.transient_size} bytes, at least {body.transient_lower_bound}"
-    for command in body.commands:
-        yield f"    {_command(command, variant)}"
+def _function(function: Json) -> Iterator[str]:
+    def types(entries: list[Json]) -> str:
+        return ", ".join("x".join([*map(str, e["shape"]), e["dtype"]]) for e in entries)
+
+    results = types(function["results"])
+    yield f"  function {function['name']}({types(function['arguments'])}) -> ({results}) {{"
+    memory = function["memory"]
+    yield f"    transient {memory['peak']} bytes, at least {memory['lower_bound']}"
+    yield from (f"    {line}" for line in step_lines(function["setup"]))
+    yield from (f"    {line}" for line in step_lines(function["commands"]))
     yield "  }"
-
-
-def _command(command: model.Command, variant: model.Variant) -> str:
-    match command:
-        case model.Dispatch():
-            groups = "x".join(map(str, command.groups))
-            bindings = ", ".join(map(_ref, command.bindings))
-            return f"dispatch {variant.kernels[command.kernel].name} groups {groups} ({bindings})"
-        case model.Fill():
-            return f"fill {_ref(command.target)} with 0x{command.pattern.hex()}"
-        case model.Copy():
-            return f"copy {_ref(command.source)} to {_ref(command.target)}"
-        case model.Barrier():
-            return "barrier"
-
-
-def _ref(ref: model.BufferRef) -> str:
-    index = "" if ref.kind is model.BufferKind.TRANSIENT else f" {ref.index}"
-    return f"{ref.kind.name.lower()}{index}[{ref.offset}:{ref.offset + ref.length}]"
 
 
 def _kernel(kernel: model.Kernel) -> Iterator[str]:

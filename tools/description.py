@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields
+from enum import IntEnum
+from typing import Any, cast
 
 from ingot.targets.bundle import model
 
@@ -62,30 +64,45 @@ def _function(function: model.Function, body: model.FunctionBody, variant: model
         "name": function.name,
         "arguments": _signature(function.arguments, function.argument_names),
         "results": _signature(function.results, function.result_names),
-        "commands": [_command(command, variant) for command in body.commands],
+        "setup": [_step(step, variant) for step in body.setup],
+        "commands": [_step(command, variant) for command in body.commands],
         "memory": {"peak": body.transient_size, "lower_bound": body.transient_lower_bound},
     }
 
 
-def _command(command: model.Command, variant: model.Variant) -> Json:
-    match command:
-        case model.Dispatch():
+def _step(step: model.Command | model.Setup, variant: model.Variant) -> Json:
+    """`kind` is the name of the class in lower case, the other keys are its fields."""
+    described: Json = {"kind": type(step).__name__.lower()}
+    for field in fields(step):
+        value = getattr(step, field.name)
+        if field.name == "kernel":
+            described["kernel"] = variant.kernels[value].name
+        elif field.name != "push_constants" or value:
+            described[field.name] = _value(value, variant)
+    return described
+
+
+def _value(value: object, variant: model.Variant) -> object:
+    match value:
+        case model.Register():
+            return f"%{value.index}"
+        case model.BufferRef():
             return {
-                "kind": "dispatch",
-                "kernel": variant.kernels[command.kernel].name,
-                "groups": list(command.groups),
-                "bindings": [_ref(ref) for ref in command.bindings],
+                "buffer": value.kind.name.lower(),
+                "index": value.index,
+                "offset": _value(value.offset, variant),
+                "length": _value(value.length, variant),
             }
-        case model.Fill():
-            return {
-                "kind": "fill",
-                "target": _ref(command.target),
-                "pattern": command.pattern.hex(),
-            }
-        case model.Copy():
-            return {"kind": "copy", "source": _ref(command.source), "target": _ref(command.target)}
-        case model.Barrier():
-            return {"kind": "barrier"}
+        case bytes():
+            return value.hex()
+        case IntEnum():
+            return value.name.lower()
+        case tuple():
+            return [_value(item, variant) for item in cast("tuple[object, ...]", value)]
+        case int() | str():
+            return value
+        case _:
+            return _step(cast("model.Command", value), variant)
 
 
 def _kernel(kernel: model.Kernel) -> Json:
@@ -117,12 +134,3 @@ def _signature(types: tuple[model.TensorType, ...], names: tuple[str, ...]) -> l
 
 def _type(type_: model.TensorType) -> Json:
     return {"dtype": type_.dtype.name.lower(), "shape": list(type_.shape)}
-
-
-def _ref(ref: model.BufferRef) -> Json:
-    return {
-        "buffer": ref.kind.name.lower(),
-        "index": ref.index,
-        "offset": ref.offset,
-        "length": ref.length,
-    }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ingot.tools.report import CommandLineError, debug_option, read_bytes, reported
+from ingot.tools.steps_text import step_lines
 from ingot.tools.table import columns
 
 if TYPE_CHECKING:
@@ -78,11 +79,8 @@ def _text(file: str, description: dict[str, Any]) -> str:
     if others:
         parts[0] += f"\nother variants: {', '.join(others)}"
     for function in description["functions"]:
-        rows = [
-            (str(number), *_command_row(entry)) for number, entry in enumerate(function["commands"])
-        ]
-        table = columns(("#", "command", "groups", "buffers"), rows, right=("#",))
-        parts.append(f"{_signature(function)}\n{table}")
+        steps = [*step_lines(function["setup"]), *step_lines(function["commands"])]
+        parts.append("\n".join([_signature(function), *(f"  {line}" for line in steps)]))
     headings = ("kernel", "threads", "shared", "SPIR-V", "MSL", "from", "bindings")
     parts.append(columns(headings, map(_kernel_row, description["kernels"])))
     provenance = description["provenance"]
@@ -103,24 +101,6 @@ def _signature(function: dict[str, Any]) -> str:
 
     arguments = ", ".join(map(part, function["arguments"]))
     return f"{function['name']}({arguments}) -> ({', '.join(map(part, function['results']))})"
-
-
-def _command_row(entry: dict[str, Any]) -> tuple[str, str, str]:
-    def ref(r: dict[str, Any]) -> str:
-        offset = f"+{r['offset']}" if r["offset"] else ""
-        index = "" if r["buffer"] == "transient" else str(r["index"])
-        return f"{r['buffer']}{index}{offset}"
-
-    match entry["kind"]:
-        case "dispatch":
-            groups = "x".join(map(str, entry["groups"]))
-            return f"dispatch {entry['kernel']}", groups, ", ".join(map(ref, entry["bindings"]))
-        case "fill":
-            return "fill", "", f"{ref(entry['target'])} with 0x{entry['pattern']}"
-        case "copy":
-            return "copy", "", f"{ref(entry['source'])} to {ref(entry['target'])}"
-        case kind:
-            return str(kind), "", ""
 
 
 def _kernel_row(kernel: dict[str, Any]) -> tuple[str, ...]:

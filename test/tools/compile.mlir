@@ -10,7 +10,7 @@
 // INSPECT:      {{.*}}.ingot: metal:apple7, safe math, MSL 3.1
 // INSPECT-NEXT: other variants: vulkan:generic
 // INSPECT:      two_steps(x: 2x3xf32, b: 3xf32) -> (
-// INSPECT:      0  dispatch two_steps_
+// INSPECT-NEXT:   dispatch two_steps_add groups (1, 1, 1), bindings (argument0[0:24], argument1[0:12], result0[0:24])
 
 // JSON:         "target": "metal:apple7"
 // JSON:         "functions": [
