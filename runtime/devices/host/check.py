@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from ingot.runtime.devices.host.cache import include_directory
 from ingot.runtime.devices.host.check_rules import Diagnostic, token_diagnostics
 from ingot.runtime.devices.host.compile import COMMON_FLAGS, precompiled_header
-from ingot.runtime.devices.host.errors import ClangNotFoundError
 from ingot.runtime.devices.host.reflection import reflect
 from ingot.runtime.devices.host.rewrite import for_checking
 from ingot.runtime.devices.host.tokens import EditedText, line_and_column, offset_of
-from ingot.runtime.devices.host.toolchain import Clang, find_clang
+from ingot.runtime.devices.host.toolchain import Clang, find_checker
 
 __all__ = ["Diagnostic", "check_msl"]
 
@@ -59,12 +58,7 @@ def check_msl(msl: str) -> list[Diagnostic]:
 
     Raises `ClangNotFoundError` when there is no clang with C++ for OpenCL.
     """
-    clang = find_clang()
-    if not clang.can_check:
-        raise ClangNotFoundError(
-            "checking MSL needs a clang with C++ for OpenCL, which zig's has not: apt install "
-            "clang-19"
-        )
+    clang = find_checker()
     found = reflect(msl)
     edited = for_checking(found)
     diagnostics = [*token_diagnostics(found), *_clang_diagnostics(clang, edited)]

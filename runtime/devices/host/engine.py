@@ -20,6 +20,8 @@ from ingot.runtime.devices.host.toolchain import Clang, cpu_identity, find_clang
 from ingot.runtime.errors import DeviceError
 
 _FLAGS = (
+    "-x",
+    "c++",
     "-std=c++17",
     "-O2",
     "-fPIC",
@@ -127,7 +129,7 @@ def load_engine(path: Path) -> Engine:
 
 def build_engine(clang: Clang, extra_flags: tuple[str, ...] = ()) -> Path:
     """Return the engine's library, compiled with `clang` and kept in the cache."""
-    flags = (*_FLAGS, *("-x", "c++"), *extra_flags)
+    flags = (*_FLAGS, *extra_flags)
     sources = engine_files()
     key = digest(
         clang.identity,

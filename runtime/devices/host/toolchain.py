@@ -24,6 +24,7 @@ from ingot.runtime.devices.host.cache import build_once, cache_directory, digest
 from ingot.runtime.devices.host.errors import ClangNotFoundError
 
 OLDEST_CLANG = 16
+OLDEST_CHECKER = 17
 NEWEST_NAME = 30
 """Names `clang-16` to `clang-30` are looked for, the newest first."""
 _INSTALL = "apt install clang-19, or pip install ziglang, or on macOS xcode-select --install"
@@ -46,8 +47,8 @@ class Clang:
 
     @property
     def can_check(self) -> bool:
-        """Whether it knows C++ for OpenCL."""
-        return not self.is_zig
+        """Whether it knows C++ for OpenCL, with arithmetic on bfloat."""
+        return not self.is_zig and int(self.version.split(".")[0]) >= OLDEST_CHECKER
 
 
 @cache
@@ -71,6 +72,25 @@ def find_clang() -> Clang:
     why = f" ({reasons[0]})" if reasons else ""
     raise ClangNotFoundError(
         f"the host device needs clang {OLDEST_CLANG} or newer and found none{why}: {_INSTALL}"
+    )
+
+
+@cache
+def find_checker() -> Clang:
+    """Return the clang of the checking mode: `find_clang`'s, or another one that can check.
+
+    Raises `ClangNotFoundError`, which says what to install.
+    """
+    clang = find_clang()
+    if clang.can_check:
+        return clang
+    for command in _candidates():
+        other = _probe(command)
+        if isinstance(other, Clang) and other.can_check:
+            return other
+    raise ClangNotFoundError(
+        f"checking MSL needs a clang {OLDEST_CHECKER} or newer with C++ for OpenCL, which "
+        f"'{shlex.join(clang.command)}' is not: apt install clang-19, or on macOS brew install llvm"
     )
 
 

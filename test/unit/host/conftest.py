@@ -8,9 +8,18 @@ from pathlib import Path
 import pytest
 
 from ingot.runtime.devices.host.errors import ClangNotFoundError
-from ingot.runtime.devices.host.toolchain import find_clang
+from ingot.runtime.devices.host.toolchain import find_checker, find_clang
 
 HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def checker() -> None:
+    """Skips a test where there is no clang for the checking mode."""
+    try:
+        find_checker()
+    except ClangNotFoundError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from ingot.runtime.devices.host.check import check_msl
-from ingot.runtime.devices.host.toolchain import find_clang
 
 from .launch import HEADER
 
@@ -179,10 +178,7 @@ ACCEPTED: dict[str, str] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def needs_opencl() -> None:
-    if not find_clang().can_check:
-        pytest.skip("no clang with C++ for OpenCL")
+pytestmark = pytest.mark.usefixtures("checker")
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -17,7 +17,7 @@ from ingot.runtime.devices.host.compile import KernelSource, compile_kernels
 from ingot.runtime.devices.host.engine import build_engine
 from ingot.runtime.devices.host.errors import ClangNotFoundError, KernelCompileError
 from ingot.runtime.devices.host.kernel import HostKernel
-from ingot.runtime.devices.host.toolchain import Clang, find_clang
+from ingot.runtime.devices.host.toolchain import Clang, find_checker, find_clang
 from ingot.runtime.errors import HalUsageError
 
 from .launch import HEADER, bind, launch
@@ -147,10 +147,12 @@ def fresh_search(
     empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[pytest.MonkeyPatch]:
     find_clang.cache_clear()
+    find_checker.cache_clear()
     monkeypatch.delenv("INGOT_CLANG", raising=False)
     yield monkeypatch
     monkeypatch.undo()
     find_clang.cache_clear()
+    find_checker.cache_clear()
 
 
 def fake_clang(folder: Path, name: str, output: str) -> str:
@@ -195,6 +197,16 @@ def test_environment_variable_wins(fresh_search: pytest.MonkeyPatch, tmp_path: P
     fresh_search.setenv("INGOT_CLANG", "/nowhere/clang")
     with pytest.raises(ClangNotFoundError, match="'/nowhere/clang', but there is no"):
         find_clang()
+
+
+def test_the_checker_may_be_another_clang(fresh_search: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fresh_search.setenv("INGOT_CLANG", fake_clang(tmp_path, "zig", "clang version 22.1.8"))
+    fresh_search.setenv("PATH", str(tmp_path))
+    fake_clang(tmp_path, "clang-16", "clang version 16.0.6")
+    with pytest.raises(ClangNotFoundError, match=r"checking MSL needs a clang 17 or newer"):
+        find_checker()
+    fake_clang(tmp_path, "clang-18", "clang version 18.1.8")
+    assert find_checker().version == "18.1.8"
 
 
 def test_apple_clang_counts_on_its_own(fresh_search: pytest.MonkeyPatch, tmp_path: Path) -> None:
