@@ -7,7 +7,7 @@ from math import prod
 
 from hypothesis import strategies as st
 
-SIZES = (1, 2, 3, 4, 5, 17)
+SIZES = (0, *(1, 2, 3, 4, 5, 17) * 2)
 
 
 @dataclass
@@ -196,10 +196,10 @@ class ProgramText:
 
     def slice(self) -> None:
         value = self.pick()
-        offsets = [self.draw(st.integers(0, s - 1)) for s in value[1]]
+        offsets = [self.draw(st.integers(0, max(0, s - 1))) for s in value[1]]
         strides = [self.draw(st.integers(1, 2)) for _ in value[1]]
         sizes = [
-            self.draw(st.integers(1, (s - o + t - 1) // t))
+            self.draw(st.integers(min(s, 1), (s - o + t - 1) // t))
             for s, o, t in zip(value[1], offsets, strides, strict=True)
         ]
         shape = tuple(sizes)
