@@ -47,6 +47,9 @@ _PUNCTUATION = {
 class FastLexer(MLIRLexer):
     """Lexes what xDSL's lexer does."""
 
+    # xDSL's expression without `+` takes exponential time over a string that is not closed.
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
     def lex(self) -> MLIRToken:
         match = _TOKEN.match(self.input.content, self.pos)
         if match is None or (name := match.lastgroup) is None:

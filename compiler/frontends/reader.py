@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ingot.compiler.analysis.diagnostics import Refusal
 from ingot.compiler.frontends.module_parser import ModuleParser
@@ -38,7 +38,7 @@ def read_module(text: str | bytes, filename: str, context: Context) -> ModuleOp:
     try:
         parser = ModuleParser(context, text, filename)
         return parser.parse_module()
-    except NotImplementedError as error:
+    except (NotImplementedError, VerifyException) as error:
         # An attribute outside of any op that xDSL knows of but cannot hold.
         assert parser is not None
         raise Refusal(_sentence(str(error)), parser.position_of(parser.pos)) from error

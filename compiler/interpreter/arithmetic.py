@@ -248,9 +248,10 @@ def _is_normal(op: Operation, args: Sequence[Array], types: Types) -> Array:
     """The smallest normal is that of the program's own type, whatever holds the value."""
     import ml_dtypes
 
-    smallest = ml_dtypes.finfo(Types("program").dtype(op.operands[0].type)).smallest_normal
+    limits = cast("Any", ml_dtypes.finfo(Types("program").dtype(op.operands[0].type)))
+    smallest = float(limits.smallest_normal)
     value = np.abs(wide(args[0]))
-    return np.asarray(np.isfinite(value) & (value >= float(smallest)))
+    return np.asarray(np.isfinite(value) & (value >= smallest))
 
 
 def _rsqrt(x: Array) -> Array:

@@ -102,6 +102,7 @@ class NamedOp(LinalgStructuredOperation):
         properties: Mapping[str, Attribute | None] | None = None,
     ):
         """`res` defaults to the types of tensor outputs; `properties` are strides and so on."""
+        self.check_counts(inputs, outputs, properties or {})
         if res is None:
             res = tensor_types(outputs)
         properties = dict(properties or {})
@@ -112,6 +113,11 @@ class NamedOp(LinalgStructuredOperation):
             attributes=dict(attributes or {}),
             regions=[self.build_body(inputs, outputs, properties)],
         )
+
+    @classmethod
+    def count_inputs(cls, properties: Mapping[str, Attribute | None]) -> int:
+        """How many inputs the op takes."""
+        return cls.SPEC.num_inputs
 
     @classmethod
     def build_body(
@@ -158,13 +164,24 @@ class NamedOp(LinalgStructuredOperation):
             for dim in range(output_map.num_dims)
         )
 
+    @classmethod
+    def check_counts(
+        cls,
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        properties: Mapping[str, Attribute | None],
+    ) -> None:
+        """Raise `VerifyException` for a wrong number of operands."""
+        expected = cls.count_inputs(properties)
+        if len(inputs) != expected or len(outputs) != 1:
+            raise VerifyException(
+                f"expected {expected} inputs and 1 output, "
+                f"but found {len(inputs)} and {len(outputs)}"
+            )
+
     def verify_(self) -> None:
         spec = self.SPEC
-        if len(self.inputs) != spec.num_inputs or len(self.outputs) != 1:
-            raise VerifyException(
-                f"expected {spec.num_inputs} inputs and 1 output, "
-                f"but found {len(self.inputs)} and {len(self.outputs)}"
-            )
+        self.check_counts(self.inputs, self.outputs, self.properties)
         for name, values in (("strides", self.strides), ("dilations", self.dilations)):
             if values is None:
                 continue

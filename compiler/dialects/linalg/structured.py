@@ -380,18 +380,27 @@ class ElementwiseOp(NamedOp):
     kind = prop_def(ElementwiseKindAttr)
 
     @classmethod
+    def count_inputs(cls, properties: Mapping[str, Attribute | None]) -> int:
+        function = cls._function(properties)
+        return 1 if function in UNARY else 2 if function in BINARY else 3
+
+    @staticmethod
+    def _function(properties: Mapping[str, Attribute | None]) -> str:
+        kind = properties.get("kind")
+        if not isinstance(kind, ElementwiseKindAttr):
+            raise VerifyException("linalg.elementwise needs a kind")
+        return str(kind.data)
+
+    @classmethod
     def build_body(
         cls,
         inputs: Sequence[SSAValue],
         outputs: Sequence[SSAValue],
         properties: Mapping[str, Attribute | None],
     ) -> Region:
-        kind = properties.get("kind")
-        if not isinstance(kind, ElementwiseKindAttr):
-            raise VerifyException("linalg.elementwise needs a kind")
+        function = cls._function(properties)
         block = Block(arg_types=[element_type(value.type) for value in (*inputs, *outputs)])
         emit = Emit(block)
-        function = str(kind.data)
         if function in UNARY:
             emit.end(UNARY[function](emit, block.args[0]))
         elif function in BINARY:
@@ -399,13 +408,6 @@ class ElementwiseOp(NamedOp):
         else:
             emit.end(emit.select(block.args[0], block.args[1], block.args[2]))
         return Region(block)
-
-    def verify_(self) -> None:
-        function = str(self.kind.data)
-        expected = 1 if function in UNARY else 2 if function in BINARY else 3
-        if len(self.inputs) != expected or len(self.outputs) != 1:
-            raise VerifyException(f"kind {function} takes {expected} inputs and 1 output")
-        LinalgStructuredOperation.verify_(self)
 
 
 @irdl_op_definition

@@ -45,3 +45,7 @@ def test_tokens_of_any_text(text: str) -> None:
 
 def test_blanks_before_an_odd_token_are_skipped_once() -> None:
     agree(" " * 5000 + '"')
+
+
+def test_a_string_that_is_not_closed_is_refused_at_once() -> None:
+    assert tokens(FastLexer(Input('"' + "a" * 5000, "t"))).startswith("End of file reached")  # pyright: ignore
