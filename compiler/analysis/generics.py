@@ -202,9 +202,7 @@ def collapse(emit: Emitter, value: SSAValue, groups: Groups) -> SSAValue:
 def expand(emit: Emitter, value: SSAValue, groups: Groups, shape: Sequence[int]) -> SSAValue:
     """`tensor.expand_shape` to `shape`, whose groups of dimensions are those of `value`."""
     result = TensorType(tensor_type(value).element_type, shape)
-    return emit.add(
-        ExpandShapeOp(value, [], _groups_attr(groups), list(shape), result)
-    ).result
+    return emit.add(ExpandShapeOp(value, [], _groups_attr(groups), list(shape), result)).result
 
 
 def reshape_steps(source: Sequence[int], target: Sequence[int]) -> int:

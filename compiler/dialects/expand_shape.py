@@ -21,6 +21,5 @@ class ExpandShapeOp(tensor.ExpandShapeOp):
         if source.get_num_dims():
             super().verify_()
             return
-        result = cast("TensorType[Attribute]", self.result.type)
-        if any(size != 1 for size in result.get_shape()) or self.reassociation.data:
+        if any(size != 1 for size in self.result.type.get_shape()) or self.reassociation.data:
             raise VerifyException("a tensor of rank 0 expands to dimensions of size 1 only")
