@@ -144,31 +144,34 @@ def _replace(loop: ForallOp, linear: Value, available: int) -> None:
     if loop.res:
         raise refuse(loop, "`scf.forall` on tensors; it has to be bufferized first")
     count = _trip_count(loop)
-    body = loop.body.block
-    terminator = body.last_op
+    terminator = loop.body.block.last_op
     assert terminator is not None
     terminator.detach()
     terminator.erase()
-    if count == available:
+    if count == available > 0:
         _inline(loop, linear, loop)
-    else:
-        cooperative = any(op.name in _COOPERATIVE for op in body.walk())
-        over_threads = _maps_to(loop, gpu.ThreadMappingAttr)
-        if cooperative and over_threads and (count < available or count % available != 0):
-            raise refuse(
-                loop,
-                f"a barrier in a loop of {count} iterations over {available} threads: "
-                "not every thread would reach it",
-            )
-        region = (
-            _guarded(linear, count) if count < available else _strided(linear, count, available)
-        )
-        _inline(loop, Value(region[1], region[0]), region[0].before)
+    elif count:
+        _refuse_divergence(loop, count, available)
+        run = _guarded if count < available else _strided
+        inside, number = run(linear, count, available)
+        _inline(loop, Value(number, inside), inside.before)
     loop.detach()
     loop.erase()
 
 
-def _guarded(linear: Value, count: int) -> tuple[Emitter, SSAValue]:
+def _refuse_divergence(loop: ForallOp, count: int, available: int) -> None:
+    """Refuse a barrier that some thread of a threadgroup would not reach."""
+    cooperative = any(op.name in _COOPERATIVE for op in loop.body.block.walk())
+    even = count > available and count % available == 0
+    if cooperative and not even and _maps_to(loop, gpu.ThreadMappingAttr):
+        raise refuse(
+            loop,
+            f"a barrier in a loop of {count} iterations over {available} threads: "
+            "not every thread would reach it",
+        )
+
+
+def _guarded(linear: Value, count: int, available: int) -> tuple[Emitter, SSAValue]:
     """`if linear < count`: an emitter inside it, and the id."""
     e = linear.emitter
     end = scf.YieldOp()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import arith as xdsl_arith
+from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -346,12 +347,17 @@ def _call(c: FunctionConversion, op: Operation) -> SSAValue:
     branch that not all lanes take. A store keeps the call where it is.
     """
     assert c.call is not None
-    callee = op.properties["callee"]
-    result = c.emit(spirv.FunctionCallOp(c.call(callee.string_value()), c.operands(op)))  # pyright: ignore
-    variable = c.emit(spirv.VariableOp(result.type))
-    variable.name_hint = op.results[0].name_hint
-    c.add(spirv.StoreOp(variable, result))
-    return c.emit(spirv.LoadOp(variable))
+    callee = c.call(cast(func.CallOp, op).callee.string_value())
+    operands = tuple(c.operands(op))
+
+    def store_and_load() -> Operation:
+        result = c.emit(spirv.FunctionCallOp(callee, operands))
+        variable = c.emit(spirv.VariableOp(result.type))
+        variable.name_hint = op.results[0].name_hint
+        c.add(spirv.StoreOp(variable, result))
+        return spirv.LoadOp(variable)
+
+    return c.pure_keyed((callee, operands), store_and_load)
 
 
 HANDLERS: dict[str, Handler] = {

@@ -96,3 +96,4 @@ func.func @empty(%x: memref<0xf32>) attributes {ingot.kernel} {
 }
 // CHECK-LABEL: func.func @empty
 // CHECK-SAME: ingot.grid = array<i64: 0, 1, 1>
+// CHECK-NOT:  memref.store
