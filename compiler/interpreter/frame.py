@@ -129,7 +129,8 @@ def _extended(frame: Frame, op: Operation) -> Sequence[Array]:
 
 @handles("math.sincos")
 def _sincos(frame: Frame, op: Operation) -> Sequence[Array]:
-    return [FUNCTIONS[f"math.{name}"](op, frame.operands(op), frame.types) for name in ("sin", "cos")]
+    functions = (FUNCTIONS["math.sin"], FUNCTIONS["math.cos"])
+    return [function(op, frame.operands(op), frame.types) for function in functions]
 
 
 @handles("cf.assert")
