@@ -68,7 +68,7 @@ class BoundBuffers:
             whole = place.bindings[0].memory
             if whole is not None and _fits(whole, place):
                 place.memory = whole
-            elif guard:
+            elif guard or place.start % place.alignment:
                 place.memory = _pool.take(place.size, place.alignment)
                 place.scratch = True
                 ctypes.memmove(place.memory.address, place.start, place.size)

@@ -22,6 +22,8 @@ from ingot.runtime.devices.host.vector_types import vector_types_header
 from ingot.runtime.errors import DeviceError
 
 _PACKAGE = Path(__file__).parent
+MOST_KERNELS = 8192
+"""Compiled and checked kernels that the cache keeps; about 20 kB each."""
 
 
 def digest(*parts: str | bytes) -> str:
@@ -80,6 +82,20 @@ def link(existing: Path, path: Path) -> None:
     finally:
         with contextlib.suppress(FileNotFoundError):
             scratch.unlink()
+
+
+def prune() -> None:
+    """Forget the kernels that were not used for longest, when there are very many."""
+    kernels = [e for e in os.scandir(cache_directory()) if e.name.startswith(("kernel-", "check-"))]
+    if len(kernels) <= MOST_KERNELS:
+        return
+    ages: list[tuple[float, str]] = []
+    for entry in kernels:
+        with contextlib.suppress(FileNotFoundError):
+            ages.append((entry.stat().st_mtime, entry.path))
+    for _, path in sorted(ages)[: MOST_KERNELS // 2]:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 @cache

@@ -11,10 +11,18 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
-from ingot.runtime.devices.host.cache import include_directory
+from ingot.runtime.devices.host.cache import (
+    build_once,
+    cache_directory,
+    digest,
+    headers_digest,
+    include_directory,
+)
 from ingot.runtime.devices.host.check_rules import Diagnostic, token_diagnostics
 from ingot.runtime.devices.host.compile import COMMON_FLAGS, precompiled_header
+from ingot.runtime.devices.host.errors import KernelCompileError
 from ingot.runtime.devices.host.reflection import reflect
 from ingot.runtime.devices.host.rewrite import for_checking
 from ingot.runtime.devices.host.tokens import EditedText, line_and_column, offset_of
@@ -66,17 +74,27 @@ def check_msl(msl: str) -> list[Diagnostic]:
 
 
 def _clang_diagnostics(clang: Clang, edited: EditedText) -> Iterator[Diagnostic]:
-    command = [*clang.command, *_FLAGS, "-isystem", str(include_directory())]
-    header = precompiled_header(clang, command)
-    run = subprocess.run(
-        [*command, *header, "-fsyntax-only", "-"], input=edited.text, capture_output=True, text=True
-    )
-    for error, notes in _errors(run.stderr):
+    for error, notes in _errors(_clang_output(clang, edited.text)):
         if _ALLOWED in error["text"] or any(_CONSTANT_COPY.search(n["text"]) for n in notes):
             continue
         # Inside a header: a note says which line of the text led there.
         place = next((m for m in (error, *notes) if m["file"] == "<stdin>"), error)
         yield _diagnostic(edited, place, error["text"])
+
+
+def _clang_output(clang: Clang, text: str) -> str:
+    """What clang says about a text, from the cache when it was asked before."""
+    command = [*clang.command, *_FLAGS, "-isystem", str(include_directory())]
+    key = digest(clang.identity, headers_digest(), *command, text)
+
+    def run(file: Path) -> None:
+        arguments = [*command, *precompiled_header(clang, command), "-fsyntax-only", "-"]
+        done = subprocess.run(arguments, input=text, capture_output=True, text=True)
+        if done.returncode and not any(_errors(done.stderr)):
+            raise KernelCompileError(f"clang failed to check an MSL text: {done.stderr.strip()}")
+        file.write_text(done.stderr, "utf-8")
+
+    return build_once(cache_directory() / f"check-{key}.txt", run).read_text("utf-8")
 
 
 def _errors(output: str) -> Iterator[tuple[re.Match[str], list[re.Match[str]]]]:

@@ -15,6 +15,8 @@ from ingot.runtime.errors import KernelError
 from ingot.runtime.hal import Buffer, BufferRange, CommandBuffer, Device, Memory, Pipeline
 from ingot.targets.bundle.model import Access, Kernel
 
+_ALIGNMENT = 16
+"""Enough for every type of MSL."""
 _UNDEFINED = 0xFF
 """Fills new buffers: what reads them before they are written gets NaN or -1."""
 
@@ -35,7 +37,8 @@ class HostBuffer(Buffer):
 
     def __init__(self, device: Device, size: int, memory: Memory) -> None:
         super().__init__(device, size, memory)
-        guarded = GuardedMemory(size)
+        # As fine an alignment as the size has, so that the data end exactly at the guard.
+        guarded = GuardedMemory(size, min(size & -size, _ALIGNMENT) or 1)
         ctypes.memset(guarded.address, _UNDEFINED, size)
         self.guarded: GuardedMemory | None = guarded
         self.address: Final[int] = guarded.address

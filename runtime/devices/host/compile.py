@@ -7,6 +7,7 @@ text lies in a namespace of its own, and the start of clang, the headers and the
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from ingot.runtime.devices.host.cache import (
     headers_digest,
     include_directory,
     link,
+    prune,
 )
 from ingot.runtime.devices.host.engine import engine
 from ingot.runtime.devices.host.entry import (
@@ -138,6 +140,7 @@ def compile_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[Comp
     missing = list({u.key: u for u in units if not u.path.exists()}.values())
     if missing:
         _build(clang, missing, max(1, jobs))
+        prune()
     return [_load(unit) for unit in units]
 
 
@@ -266,6 +269,7 @@ def _first_error(unit: _Unit, output: str) -> str:
 def _load(unit: _Unit) -> CompiledKernel:
     try:
         library = ctypes.CDLL(str(unit.path))
+        os.utime(unit.path)  # so that `prune` knows what is in use
     except OSError as error:
         raise KernelCompileError(
             f"kernel '{unit.signature.name}' cannot be loaded ({error}); is the compile cache "

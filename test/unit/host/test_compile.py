@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingot.runtime.devices.host import toolchain
+from ingot.runtime.devices.host import cache, toolchain
 from ingot.runtime.devices.host.compile import KernelSource, compile_kernels
 from ingot.runtime.devices.host.engine import build_engine
 from ingot.runtime.devices.host.errors import ClangNotFoundError, KernelCompileError
@@ -250,3 +250,16 @@ def test_context_switch_assembles_for(target: str, full_clang: str, tmp_path: Pa
         [*command, "-o", str(tmp_path / "fiber.o")], capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
+
+
+def test_the_cache_forgets_what_was_not_used_for_longest(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "MOST_KERNELS", 4)
+    folder = cache.cache_directory()
+    for age in range(6):
+        path = folder / f"kernel-{age}.so"
+        path.write_text("")
+        os.utime(path, (1000 - age, 1000 - age))
+    cache.prune()
+    assert sorted(p.name for p in folder.iterdir()) == [f"kernel-{age}.so" for age in range(4)]
