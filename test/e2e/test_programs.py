@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from support.harness import DEVICES, SHARED, Array, assert_close, bundle_for, device, rt
 
 from ingot.compiler.analysis.diagnostics import Refusal
+from ingot.runtime.devices.host.check import check_msl
 from ingot.targets.bundle.model import DType, TensorType
 from ingot.targets.bundle.writer import write_bundle
 
@@ -35,6 +37,11 @@ def arrays(data: dict[str, Array], prefix: str, types: tuple[TensorType, ...]) -
     return found
 
 
+def call(loaded: rt.LoadedBundle, where: Any, function: str, inputs: list[Array]) -> list[Array]:
+    result = loaded.bind(where).call(function, *inputs)
+    return list(result) if isinstance(result, tuple) else [result]
+
+
 @pytest.mark.parametrize("device_name", DEVICES)
 @pytest.mark.parametrize("path", programs(), ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_values_are_right(path: Path, device_name: str) -> None:
@@ -49,8 +56,14 @@ def test_values_are_right(path: Path, device_name: str) -> None:
     (function,) = bundle.functions
     inputs = arrays(data, "in", function.arguments)
     expected = arrays(data, "out", function.results)
-    result = rt.loads(write_bundle(bundle)).bind(opened).call(function.name, *inputs)
-    results = list(result) if isinstance(result, tuple) else [result]
+    loaded = rt.loads(write_bundle(bundle))
+    results = call(loaded, opened, function.name, inputs)
     assert len(results) == len(expected)
     for index, (got, want) in enumerate(zip(results, expected, strict=True)):
         assert_close(got, want.reshape(got.shape), f"result {index}")
+    if device_name == "host":
+        shuffled = call(loaded, "host:random:7", function.name, inputs)
+        for got, again in zip(results, shuffled, strict=True):
+            np.testing.assert_array_equal(got, again, "another order of threads")
+        for kernel in bundle.variants[0].kernels:
+            assert check_msl(kernel.msl) == [], kernel.name
