@@ -1,44 +1,39 @@
-"""A bundle bound to a device: calls become one command buffer each, recorded once.
+"""A bundle bound to a device: what a call does is recorded once, in as few submissions as it can.
 
 The first call of a function allocates its buffers and records its command list; later calls copy
-the arguments in, submit the same command buffer and copy the results out.
+the arguments in, submit what was recorded and copy the results out. A function with sizes that are
+known at run time is recorded once for each combination of them, the latest few are kept.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 
-from ingot.runtime.dtypes import (
-    Array,
-    accepted_dtypes,
-    numpy_dtype,
-    pack_int4,
-    spell,
-    unpack_int4,
-)
-from ingot.runtime.errors import ArgumentError, DeviceError, NoVariantError
-from ingot.runtime.hal import Buffer, BufferRange, CommandBuffer, Device, Executable, Memory, Timing
+from ingot.runtime.arguments import Transfer, check_arguments
+from ingot.runtime.dtypes import Array
+from ingot.runtime.errors import ArgumentError, BundleError, NoVariantError
+from ingot.runtime.execution import Execution, Recorder, Step
+from ingot.runtime.hal import Buffer, BufferRange, Device, Executable, Timing
 from ingot.runtime.select import select_variant
+from ingot.runtime.setup import CallShapes, call_shapes, value_of
 from ingot.targets.bundle.model import (
-    Barrier,
     BufferKind,
     BufferRef,
     Bundle,
-    Copy,
-    Dispatch,
-    DType,
-    Fill,
     Function,
     FunctionBody,
-    TensorType,
     Variant,
 )
+
+_KEPT: Final = 16
+"""Recorded calls that are kept of functions with sizes known at run time, over all functions."""
 
 Result = Array | tuple[Array, ...] | None
 
@@ -64,7 +59,7 @@ class Program:
         }
         self._constants: Final[dict[int, Buffer]] = {}
         self._arena: Buffer | None = None
-        self._calls: Final[dict[tuple[str, bool], _Call]] = {}
+        self._calls: Final[OrderedDict[_Key, _Call]] = OrderedDict()
         self._last_call: _Call | None = None
         self._lock: Final = Lock()
 
@@ -102,17 +97,15 @@ class Program:
             raise ArgumentError(f"the bundle has no function '{name}'; it has {known}")
         function, body = self._bodies[name]
         check_arguments(function, arguments)
+        shapes = tuple(np.shape(array) for array in arguments)
         with self._lock:
-            call = self._calls.get((name, profiling))
-            if call is None:
-                call = self._record(function, body, profiling)
-                self._calls[name, profiling] = call
+            call = self._recorded((name, profiling, shapes), function, body)
             # A call that was interrupted while it waited may still use the shared buffers.
             if self._last_call is not None:
-                self._last_call.finish()
+                self._last_call.execution.finish()
             self._last_call = call
             results = call.run(arguments)
-            timings = call.commands.timings() if profiling else ()
+            timings = tuple(call.execution.timings)
         match results:
             case []:
                 return None, timings
@@ -121,9 +114,22 @@ class Program:
             case _:
                 return tuple(results), timings
 
-    def _record(self, function: Function, body: FunctionBody, profiling: bool) -> _Call:
-        arguments = [self._transfer(tensor) for tensor in function.arguments]
-        results = [self._transfer(tensor) for tensor in function.results]
+    def _recorded(self, key: _Key, function: Function, body: FunctionBody) -> _Call:
+        call = self._calls.get(key)
+        if call is not None:
+            self._calls.move_to_end(key)
+            return call
+        _, profiling, shapes = key
+        call = self._record(body, call_shapes(function, body, shapes), profiling)
+        self._calls[key] = call
+        of_open_sizes = [k for k, c in self._calls.items() if c.has_open_sizes]
+        for old in of_open_sizes[:-_KEPT]:
+            del self._calls[old]
+        return call
+
+    def _record(self, body: FunctionBody, shapes: CallShapes, profiling: bool) -> _Call:
+        arguments = [Transfer.allocate(tensor, self.device) for tensor in shapes.arguments]
+        results = [Transfer.allocate(tensor, self.device) for tensor in shapes.results]
 
         def resolve(ref: BufferRef) -> BufferRange:
             match ref.kind:
@@ -134,42 +140,23 @@ class Program:
                 case BufferKind.CONSTANT:
                     buffer = self._constant(ref.index)
                 case BufferKind.TRANSIENT:
-                    buffer = self._transient()
-            return BufferRange(buffer, ref.offset, ref.length)
+                    buffer = self._transient(shapes.transient)
+            offset, length = (value_of(o, shapes.registers) for o in (ref.offset, ref.length))
+            if not 0 <= offset <= offset + length <= buffer.size:
+                raise BundleError(
+                    f"the bundle is damaged: bytes {offset} to {offset + length} of "
+                    f"{ref.kind.name.lower()} {ref.index}, which has {buffer.size}"
+                )
+            return BufferRange(buffer, offset, length)
 
-        commands = self.device.create_command_buffer(profiling)
-        commands.begin()
-        _copy_staged(commands, [(t.host, t.device) for t in arguments])
-        if any(t.is_staged for t in arguments):
-            commands.barrier()
-        for command in body.commands:
-            match command:
-                case Dispatch():
-                    commands.dispatch(
-                        self._executable.pipelines[command.kernel],
-                        command.groups,
-                        [resolve(ref) for ref in command.bindings],
-                        command.push_constants,
-                    )
-                case Fill():
-                    commands.fill(resolve(command.target), command.pattern)
-                case Copy():
-                    commands.copy(resolve(command.source), resolve(command.target))
-                case Barrier():
-                    commands.barrier()
-        if any(t.is_staged for t in results):
-            commands.barrier()
-        _copy_staged(commands, [(t.device, t.host) for t in results])
-        commands.end()
-        return _Call(self.device, commands, arguments, results)
-
-    def _transfer(self, tensor: TensorType) -> _Transfer:
-        device = self.device.allocate(tensor.byte_size, Memory.DEVICE)
-        staged = not self.device.unified_memory
-        host = self.device.allocate(tensor.byte_size, Memory.HOST) if staged else device
-        # NumPy refuses to make an array over an empty buffer.
-        content = np.frombuffer(host.map(), np.uint8) if host.size else np.empty(0, np.uint8)
-        return _Transfer(tensor, host, device, content)
+        recorder = Recorder(self.device, self._executable, resolve, shapes.registers, profiling)
+        steps = recorder.record(
+            body.commands,
+            before=[(t.host, t.device) for t in arguments if t.is_staged],
+            after=[(t.device, t.host) for t in results if t.is_staged],
+        )
+        execution = Execution(self.device, shapes.registers, profiling)
+        return _Call(execution, steps, arguments, results, bool(body.setup))
 
     def _constant(self, index: int) -> Buffer:
         if index not in self._constants:
@@ -179,121 +166,34 @@ class Program:
             self._constants[index] = buffer
         return self._constants[index]
 
-    def _transient(self) -> Buffer:
-        """The arena, shared by all functions: only one of them runs at a time."""
-        if self._arena is None:
-            self._arena = self.device.allocate(max(b.transient_size for b in self.variant.bodies))
+    def _transient(self, size: int) -> Buffer:
+        """The arena, shared by all functions: only one of them runs at a time.
+
+        It is replaced by a larger one where a call needs that; earlier calls keep theirs.
+        """
+        if self._arena is None or self._arena.size < size:
+            known = max(body.transient_size for body in self.variant.bodies)
+            self._arena = self.device.allocate(max(known, size))
         return self._arena
 
 
-def check_arguments(function: Function, arguments: Sequence[object]) -> None:
-    """Raise `ArgumentError` unless `arguments` are arrays as `function` declares them."""
-    expected = function.arguments
-    if len(arguments) != len(expected):
-        raise ArgumentError(
-            f"function '{function.name}' takes {len(expected)} "
-            f"argument{'s' * (len(expected) != 1)}, got {len(arguments)}"
-        )
-    for position, (tensor, value) in enumerate(zip(expected, arguments, strict=True)):
-        problem = _mismatch(tensor, value)
-        if problem:
-            name = function.argument_names[position] if function.argument_names else ""
-            label = f" ({name})" if name else ""
-            raise ArgumentError(
-                f"argument {position}{label} of function '{function.name}': expected "
-                f"{spell(tensor)} ({numpy_dtype(tensor.dtype)}), got {problem}"
-            )
-
-
-def _mismatch(tensor: TensorType, value: object) -> str:
-    """Return how `value` differs from what was expected, "" when it fits."""
-    if not isinstance(value, np.ndarray | np.generic):
-        return f"{type(value).__name__}, which is not a NumPy array"
-    array = cast("Array", value)
-    if array.dtype not in accepted_dtypes(tensor.dtype):
-        return f"element type {array.dtype}"
-    if array.shape != tensor.shape:
-        return "shape " + ("x".join(map(str, array.shape)) or "() (a scalar)")
-    return ""
+_Key = tuple[str, bool, tuple[tuple[int, ...], ...]]
+"""Function, whether it is profiled, and the shapes of its arguments."""
 
 
 @dataclass(frozen=True)
-class _Transfer:
-    """An argument or result: where kernels use it and where the host does, perhaps the same."""
-
-    type: TensorType
-    host: Buffer
-    device: Buffer
-    bytes: Array
-    """The host buffer as uint8."""
-
-    @property
-    def is_staged(self) -> bool:
-        return self.host is not self.device
-
-    def store(self, array: Array) -> None:
-        """Copy an array of the right shape and type in, whatever its strides."""
-        if self.type.dtype is DType.I4:
-            self.bytes[:] = pack_int4(array)
-        else:
-            self.bytes.view(array.dtype).reshape(self.type.shape)[...] = array
-
-    def fetch(self) -> Array:
-        """Return a new array with the contents."""
-        if self.type.dtype is DType.I4:
-            return unpack_int4(self.bytes, self.type.shape)
-        return self.bytes.copy().view(numpy_dtype(self.type.dtype)).reshape(self.type.shape)
-
-
 class _Call:
-    """One function's buffers and recorded commands."""
+    """One function's buffers and what was recorded of it."""
 
-    def __init__(
-        self,
-        device: Device,
-        commands: CommandBuffer,
-        arguments: Sequence[_Transfer],
-        results: Sequence[_Transfer],
-    ) -> None:
-        self.commands: Final = commands
-        self._device: Final = device
-        self._arguments: Final = arguments
-        self._results: Final = results
-        self._done = device.create_semaphore()
-        self._count = 0
-        self._is_running = False
+    execution: Execution
+    steps: Sequence[Step]
+    arguments: Sequence[Transfer]
+    results: Sequence[Transfer]
+    has_open_sizes: bool
 
     def run(self, arguments: Sequence[Array]) -> list[Array]:
-        """Copy in, submit once, wait, copy out."""
-        for transfer, array in zip(self._arguments, arguments, strict=True):
+        """Copy in, run, copy out."""
+        for transfer, array in zip(self.arguments, arguments, strict=True):
             transfer.store(array)
-        self._count += 1
-        self._is_running = True
-        try:
-            self._device.queue.submit([self.commands], signal=[(self._done, self._count)])
-        except DeviceError:
-            self._forget()
-            raise
-        self.finish()
-        return [transfer.fetch() for transfer in self._results]
-
-    def finish(self) -> None:
-        """Wait for the submission, if one is still running."""
-        if not self._is_running:
-            return
-        try:
-            self._done.wait(self._count)
-        except DeviceError:
-            self._forget()
-            raise
-        self._is_running = False
-
-    def _forget(self) -> None:
-        """A failed semaphore stays failed; the next call starts with a new one."""
-        self._done, self._count, self._is_running = self._device.create_semaphore(), 0, False
-
-
-def _copy_staged(commands: CommandBuffer, pairs: Sequence[tuple[Buffer, Buffer]]) -> None:
-    for source, target in pairs:
-        if source is not target:
-            commands.copy(BufferRange(source, 0, source.size), BufferRange(target, 0, target.size))
+        self.execution.run(self.steps)
+        return [transfer.fetch() for transfer in self.results]

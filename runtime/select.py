@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ingot.runtime.errors import NoVariantError
 from ingot.runtime.hal import Device, Limits
-from ingot.targets.bundle.model import Bundle, Dispatch, Variant
+from ingot.targets.bundle.model import Bundle, Dispatch, Variant, walk
 
 
 def select_variant(bundle: Bundle, device: Device) -> int:
@@ -62,7 +62,7 @@ def _missing_limits(variant: Variant, device: Device) -> Iterator[str]:
             if value > most:
                 yield f"{value} {what} {of}, the device has {most}"
     for body in variant.bodies:
-        for command in body.commands:
+        for command in walk(body.commands):
             if isinstance(command, Dispatch):
                 of = f"for kernel '{variant.kernels[command.kernel].name}'"
                 yield from (f"{what} {of}" for what in _missing_in_dispatch(command, limits))
@@ -70,14 +70,15 @@ def _missing_limits(variant: Variant, device: Device) -> Iterator[str]:
 
 def _missing_in_dispatch(command: Dispatch, limits: Limits) -> Iterator[str]:
     for count, most in zip(command.groups, limits.max_grid, strict=True):
-        if count > most:
+        if isinstance(count, int) and count > most:
             yield f"a grid of {count} threadgroups in one dimension (the device has {most})"
     for ref in command.bindings:
-        if ref.length > limits.max_binding_size:
-            yield f"a binding of {ref.length} bytes (the device has {limits.max_binding_size})"
-        if ref.length and ref.offset % limits.binding_alignment:
+        offset, length = ref.offset, ref.length
+        if isinstance(length, int) and length > limits.max_binding_size:
+            yield f"a binding of {length} bytes (the device has {limits.max_binding_size})"
+        if length and isinstance(offset, int) and offset % limits.binding_alignment:
             yield (
-                f"a binding at byte {ref.offset} (the device has multiples of "
+                f"a binding at byte {offset} (the device has multiples of "
                 f"{limits.binding_alignment})"
             )
 

@@ -76,7 +76,7 @@ def _step(step: model.Command | model.Setup, variant: model.Variant) -> Json:
     for field in fields(step):
         value = getattr(step, field.name)
         if field.name == "kernel":
-            described["kernel"] = variant.kernels[value].name
+            described["kernel"] = variant.kernels[cast("int", value)].name
         elif field.name != "push_constants" or value:
             described[field.name] = _value(value, variant)
     return described

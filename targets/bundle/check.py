@@ -14,15 +14,28 @@ from ingot.targets.bundle.model import (
     BufferKind,
     BufferRef,
     Bundle,
+    Check,
+    Command,
+    Compute,
     Constant,
     Copy,
     Dispatch,
     Fill,
     Function,
     FunctionBody,
+    If,
     Kernel,
+    Load,
+    Loop,
+    Operand,
+    Register,
+    Setup,
+    Size,
+    Store,
     TensorType,
     Variant,
+    While,
+    loaded_registers,
 )
 
 MATH_MODES = ("safe", "fast", "strict")
@@ -30,6 +43,9 @@ _MAX_BYTES = 2**63 - 1
 _MAX_U32 = 2**32 - 1
 _MAX_RANK = 64
 _MAX_SENTENCE = 500
+_MAX_REGISTERS = 2**16
+MAX_DEPTH = 32
+"""How deep control flow may be nested."""
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 
@@ -131,29 +147,62 @@ def _check_kernel(check: _Checker, kernel: Kernel) -> None:
 
 
 class _BodyChecker:
-    """Checks the command list of one function."""
+    """Checks the command list of one function.
+
+    Of what a register decides only the register is checked here; a runtime checks the value.
+    """
 
     def __init__(
         self, check: _Checker, function: Function, body: FunctionBody, constants: Sequence[int]
     ) -> None:
         self._check = check
         self._where = f"function '{function.name}'"
+        self._function = function
         self._body = body
+        self._loaded: frozenset[int] = frozenset()
+        transient = None if isinstance(body.transient, Register) else body.transient_size
         self._sizes: dict[BufferKind, Sequence[int | None]] = {
             BufferKind.ARGUMENT: _sizes(function.arguments),
             BufferKind.RESULT: _sizes(function.results),
             BufferKind.CONSTANT: constants,
-            BufferKind.TRANSIENT: (body.transient_size,),
+            BufferKind.TRANSIENT: (transient,),
         }
 
     def check(self, kernels: Sequence[Kernel]) -> None:
+        body = self._body
         for what, size in (
-            ("transient size", self._body.transient_size),
-            ("transient lower bound", self._body.transient_lower_bound),
+            ("transient size", body.transient_size),
+            ("transient lower bound", body.transient_lower_bound),
         ):
             self._check.within(size, _MAX_BYTES, f"the {what} of {self._where}")
-        for position, command in enumerate(self._body.commands):
-            where = f"command {position} of {self._where}"
+        self._check.within(body.registers, _MAX_REGISTERS, f"the registers of {self._where}")
+        for position, command in enumerate(body.setup):
+            self._check_setup(command, f"setup {position} of {self._where}")
+        self._check_operand(body.transient, f"the arena of {self._where}")
+        self._check.require(
+            isinstance(body.transient, Register) or body.transient == 0,
+            f"the arena of {self._where} has two sizes",
+        )
+        self._loaded = loaded_registers(body.commands)
+        unknown = sum(size < 0 for tensor in self._function.results for size in tensor.shape)
+        self._check.require(
+            len(body.result_sizes) == unknown,
+            f"{self._where} gives {len(body.result_sizes)} sizes for {unknown} of its results",
+        )
+        for size in body.result_sizes:
+            self._check_operand(size, f"a result's size of {self._where}")
+        self._check_list(body.commands, kernels, "", 0)
+
+    def _check_list(
+        self, commands: Sequence[Command], kernels: Sequence[Kernel], inside: str, depth: int
+    ) -> None:
+        self._check.require(
+            depth <= MAX_DEPTH, f"{self._where} nests control flow more than {MAX_DEPTH} deep"
+        )
+        for position, command in enumerate(commands):
+            number = f"{inside}{position}"
+            where = f"command {number} of {self._where}"
+            lists: tuple[Sequence[Command], ...] = ()
             match command:
                 case Dispatch():
                     self._check_dispatch(command, kernels, where)
@@ -167,6 +216,65 @@ class _BodyChecker:
                     self._check_copy(command, where)
                 case Barrier():
                     pass
+                case Load():
+                    self._check_operand(command.target, where)
+                    self._check_ref(command.source, f"the source of {where}", written=False)
+                    self._check.require(
+                        command.source.length in (1, 4, 8), f"{where} loads no 1, 4 or 8 bytes"
+                    )
+                case Store():
+                    self._check_known(command.value, where)
+                    self._check_ref(command.target, f"the target of {where}", written=True)
+                    self._check.require(
+                        command.target.length == 4, f"{where} stores to a range of no 4 bytes"
+                    )
+                case Loop():
+                    self._check_operand(command.count, where)
+                    lists = (command.body,)
+                case While():
+                    self._check_operand(command.proceed, where)
+                    lists = (command.condition, command.body)
+                case If():
+                    self._check_operand(command.condition, where)
+                    lists = (command.then, command.otherwise)
+            for nested in lists:
+                self._check_list(nested, kernels, f"{number}.", depth + 1)
+
+    def _check_setup(self, command: Setup, where: str) -> None:
+        match command:
+            case Size():
+                self._check_operand(command.target, where)
+                shapes = [tensor.shape for tensor in self._function.arguments]
+                self._check.require(
+                    0 <= command.argument < len(shapes)
+                    and 0 <= command.dimension < len(shapes[command.argument]),
+                    f"{where} asks for dimension {command.dimension} of argument "
+                    f"{command.argument}",
+                )
+            case Compute():
+                for operand in (command.target, command.lhs, command.rhs):
+                    self._check_operand(operand, where)
+            case Check():
+                self._check_operand(command.condition, where)
+
+    def _check_operand(self, operand: Operand, where: str) -> None:
+        if isinstance(operand, Register):
+            self._check.require(
+                0 <= operand.index < self._body.registers,
+                f"{where} uses register {operand.index} of {self._body.registers}",
+            )
+        else:
+            self._check.require(
+                -(2**63) <= operand <= _MAX_BYTES, f"{where} has the number {operand}"
+            )
+
+    def _check_known(self, operand: Operand, where: str) -> None:
+        """What commands are recorded with is known before the device runs."""
+        self._check_operand(operand, where)
+        self._check.require(
+            not (isinstance(operand, Register) and operand.index in self._loaded),
+            f"{where} depends on a register that is loaded from the device",
+        )
 
     def _check_dispatch(self, command: Dispatch, kernels: Sequence[Kernel], where: str) -> None:
         require = self._check.require
@@ -177,7 +285,9 @@ class _BodyChecker:
         kernel = kernels[command.kernel]
         require(len(command.groups) == 3, f"{where} has no grid")
         for count in command.groups:
-            self._check.within(count, _MAX_U32, f"the grid of {where}")
+            self._check_known(count, where)
+            if isinstance(count, int):
+                self._check.within(count, _MAX_U32, f"the grid of {where}")
         require(
             len(command.bindings) == len(kernel.bindings),
             f"{where} binds {len(command.bindings)} buffers, but kernel '{kernel.name}' has "
@@ -209,20 +319,20 @@ class _BodyChecker:
         sizes = self._sizes[ref.kind]
         kind = ref.kind.name.lower()
         require(0 <= ref.index < len(sizes), f"{what} is {kind} {ref.index} of {len(sizes)}")
-        size = sizes[ref.index]
-        if size is None:
-            raise BundleError(
-                f"{self._check.source}: {what} is {kind} {ref.index}, whose size is known only at "
-                "run time"
-            )
-        require(
-            ref.offset >= 0 and ref.length >= 0 and ref.offset + ref.length <= size,
-            f"{what} is bytes {ref.offset} to {ref.offset + ref.length} of {kind} {ref.index}, "
-            f"which has {size}",
-        )
         require(
             not written or ref.kind in (BufferKind.RESULT, BufferKind.TRANSIENT),
             f"{what} writes to {kind} {ref.index}",
+        )
+        self._check_known(ref.offset, what)
+        self._check_known(ref.length, what)
+        offset, length, size = ref.offset, ref.length, sizes[ref.index]
+        if isinstance(offset, Register) or isinstance(length, Register):
+            return
+        require(offset >= 0 and length >= 0, f"{what} has a negative offset or length")
+        require(
+            size is None or offset + length <= size,
+            f"{what} is bytes {offset} to {offset + length} of {kind} {ref.index}, "
+            f"which has {size}",
         )
 
 
@@ -237,5 +347,11 @@ def _sizes(types: Iterable[TensorType]) -> tuple[int | None, ...]:
 
 
 def _overlap(a: BufferRef, b: BufferRef) -> bool:
-    same = a.kind == b.kind and a.index == b.index
-    return same and a.offset < b.offset + b.length and b.offset < a.offset + a.length
+    """Whether two ranges are known to overlap."""
+    if (a.kind, a.index) != (b.kind, b.index):
+        return False
+    numbers = a.offset, a.length, b.offset, b.length
+    if any(isinstance(number, Register) for number in numbers):
+        return False
+    first, length, second, other = (n for n in numbers if isinstance(n, int))
+    return first < second + other and second < first + length

@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Final
 
 IDENTIFIER: Final = b"INGT"
-VERSION: Final = (1, 0)
+VERSION: Final = (1, 1)
 DATA_ALIGNMENT: Final = 64
 """Constants start at multiples of this in the file, so that a mapped file can be used in place."""
 
@@ -88,14 +88,16 @@ BOOL, U8, U16, U32, U64 = Scalar("?"), Scalar("B"), Scalar("H"), Scalar("I"), Sc
 BYTES: Final = Vector(U8)
 
 EXTENT: Final = Inline("Extent", Struct("<III"), 4)
+OPERAND: Final = Inline("Operand", Struct("<qB7x"), 8)
 GRID: Final = Inline("Grid", Struct("<" + "qB7x" * 3), 8)
 BUFFER_REF: Final = Inline("BufferRef", Struct("<qB7xqB7xIB3x"), 8)
 
-IMMEDIATE: Final = 0
-"""The only `OperandKind` so far."""
+IMMEDIATE, REGISTER = 0, 1
+"""Members of `OperandKind`."""
 FILE_DATA_TAG: Final = 1
 """The only member of the union `ConstantData` so far."""
-DISPATCH_TAG, FILL_TAG, COPY_TAG, BARRIER_TAG = 1, 2, 3, 4
+DISPATCH_TAG, FILL_TAG, COPY_TAG, BARRIER_TAG, LOAD_TAG, STORE_TAG = 1, 2, 3, 4, 5, 6
+LOOP_TAG, WHILE_TAG, IF_TAG, SIZE_TAG, COMPUTE_TAG, CHECK_TAG = 7, 8, 9, 10, 11, 12
 """Members of the union `Command`."""
 
 TENSOR_TYPE: Final = Layout("TensorType", {"dtype": U8, "shape": Vector(Scalar("q"))})
@@ -130,10 +132,30 @@ DISPATCH: Final = Layout(
 FILL: Final = Layout("Fill", {"target": BUFFER_REF, "pattern": BYTES})
 COPY: Final = Layout("Copy", {"source": BUFFER_REF, "target": BUFFER_REF})
 BARRIER: Final = Layout("Barrier", {})
+LOAD: Final = Layout("Load", {"target": U32, "source": BUFFER_REF})
+STORE: Final = Layout("Store", {"target": BUFFER_REF, "value": OPERAND})
+LOOP: Final = Layout("Loop", {"count": OPERAND, "body": Vector(Child())})
+WHILE: Final = Layout(
+    "While", {"condition": Vector(Child()), "proceed": OPERAND, "body": Vector(Child())}
+)
+IF: Final = Layout(
+    "If", {"condition": OPERAND, "then": Vector(Child()), "otherwise": Vector(Child())}
+)
+SIZE: Final = Layout("Size", {"target": U32, "argument": U32, "dimension": U32})
+COMPUTE: Final = Layout("Compute", {"target": U32, "operation": U8, "lhs": OPERAND, "rhs": OPERAND})
+CHECK: Final = Layout("Check", {"condition": OPERAND, "message": String()})
 STEP: Final = Layout("Step", {"command": Child(union=True)})
 FUNCTION_BODY: Final = Layout(
     "FunctionBody",
-    {"steps": Vector(Child()), "transient_size": U64, "transient_lower_bound": U64},
+    {
+        "steps": Vector(Child()),
+        "transient_size": U64,
+        "transient_lower_bound": U64,
+        "registers": U32,
+        "setup": Vector(Child()),
+        "transient": OPERAND,
+        "result_sizes": Vector(OPERAND),
+    },
 )
 VARIANT: Final = Layout(
     "Variant",
@@ -183,6 +205,14 @@ TABLES: Final = (
     FILL,
     COPY,
     BARRIER,
+    LOAD,
+    STORE,
+    LOOP,
+    WHILE,
+    IF,
+    SIZE,
+    COMPUTE,
+    CHECK,
     STEP,
     FUNCTION_BODY,
     VARIANT,

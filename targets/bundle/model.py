@@ -5,6 +5,7 @@ No part of this module knows FlatBuffers, xDSL or a device.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from math import prod
@@ -80,13 +81,24 @@ class BufferKind(IntEnum):
 
 
 @dataclass(frozen=True)
+class Register:
+    """The value of register `index` of a function, a signed number of 64 bits."""
+
+    index: int
+
+
+Operand = int | Register
+"""A number that the compiler knew, or one that a register holds when the command is met."""
+
+
+@dataclass(frozen=True)
 class BufferRef:
     """A byte range of an argument, a result, a constant or the transient arena (index 0)."""
 
     kind: BufferKind
     index: int
-    offset: int
-    length: int
+    offset: Operand
+    length: Operand
 
 
 class Access(IntEnum):
@@ -102,7 +114,7 @@ class Dispatch:
     """Run kernel `kernel` (an index into the variant's kernels) over `groups` threadgroups."""
 
     kernel: int
-    groups: tuple[int, int, int]
+    groups: tuple[Operand, Operand, Operand]
     bindings: tuple[BufferRef, ...]
     push_constants: bytes = b""
 
@@ -128,7 +140,117 @@ class Barrier:
     """Every command before is finished, and its writes visible, before any command after starts."""
 
 
-Command = Dispatch | Fill | Copy | Barrier
+@dataclass(frozen=True)
+class Load:
+    """Wait for everything before, and read a number without sign of 1, 4 or 8 bytes."""
+
+    target: Register
+    source: BufferRef
+
+
+@dataclass(frozen=True)
+class Store:
+    """Write the low bits of a number to a range of 4 bytes; a command like `Fill`."""
+
+    target: BufferRef
+    value: Operand
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Run `body` as often as `count` says, which is taken once; below 1 not at all."""
+
+    count: Operand
+    body: tuple[Command, ...]
+
+
+@dataclass(frozen=True)
+class While:
+    """Run `condition`, stop when `proceed` is 0, run `body`, and again."""
+
+    condition: tuple[Command, ...]
+    proceed: Operand
+    body: tuple[Command, ...]
+
+
+@dataclass(frozen=True)
+class If:
+    """Run `then` when `condition` is not 0, and `otherwise` when it is."""
+
+    condition: Operand
+    then: tuple[Command, ...]
+    otherwise: tuple[Command, ...]
+
+
+@dataclass(frozen=True)
+class Size:
+    """A register gets the size of one dimension of an argument."""
+
+    target: Register
+    argument: int
+    dimension: int
+
+
+class Operation(IntEnum):
+    """Arithmetic of the host program on signed numbers of 64 bits, which wrap around.
+
+    Division rounds to minus infinity and the remainder has the sign of the divisor, both are 0
+    where the divisor is 0; comparisons give 0 or 1.
+    """
+
+    ADD = 0
+    SUBTRACT = 1
+    MULTIPLY = 2
+    DIVIDE = 3
+    REMAINDER = 4
+    MINIMUM = 5
+    MAXIMUM = 6
+    EQUAL = 7
+    LESS = 8
+
+
+@dataclass(frozen=True)
+class Compute:
+    """A register gets what an operation makes of two numbers."""
+
+    target: Register
+    operation: Operation
+    lhs: Operand
+    rhs: Operand
+
+
+@dataclass(frozen=True)
+class Check:
+    """Refuse the call with `message` when `condition` is 0."""
+
+    condition: Operand
+    message: str
+
+
+Command = Dispatch | Fill | Copy | Barrier | Load | Store | Loop | While | If
+"""What a device does, and in which order."""
+Setup = Size | Compute | Check
+"""What the host does before, from nothing but the sizes of the arguments."""
+
+
+def walk(commands: Iterable[Command]) -> Iterator[Command]:
+    """All commands of a list, also those inside of control flow, in order."""
+    for command in commands:
+        yield command
+        match command:
+            case Loop():
+                yield from walk(command.body)
+            case While():
+                yield from walk((*command.condition, *command.body))
+            case If():
+                yield from walk((*command.then, *command.otherwise))
+            case _:
+                pass
+
+
+def loaded_registers(commands: Iterable[Command]) -> frozenset[int]:
+    """The registers whose values come from the device while the function runs."""
+    return frozenset(c.target.index for c in walk(commands) if isinstance(c, Load))
 
 
 @dataclass(frozen=True)
@@ -162,11 +284,21 @@ class Kernel:
 
 @dataclass(frozen=True)
 class FunctionBody:
-    """The command list of one function for one target, and its memory plan (sizes in bytes)."""
+    """The command list of one function for one target, and its memory plan (sizes in bytes).
+
+    `setup` runs first. Of a function with sizes known at run time only, `transient` is the size of
+    the arena (`transient_size` is 0 then), and `result_sizes` are the sizes that the results'
+    types leave open, in order.
+    """
 
     commands: tuple[Command, ...]
     transient_size: int = 0
     transient_lower_bound: int = 0
+    registers: int = 0
+    """How many registers the body uses; all are 0 at first."""
+    setup: tuple[Setup, ...] = ()
+    transient: Operand = 0
+    result_sizes: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True)

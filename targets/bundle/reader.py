@@ -12,7 +12,7 @@ from mmap import mmap
 from typing import TypeVar
 
 from ingot.targets.bundle import layout as fb
-from ingot.targets.bundle.check import check_bundle
+from ingot.targets.bundle.check import MAX_DEPTH, check_bundle
 from ingot.targets.bundle.errors import BundleError
 from ingot.targets.bundle.flat import FlatBuffer, FlatTable
 from ingot.targets.bundle.model import (
@@ -22,7 +22,9 @@ from ingot.targets.bundle.model import (
     BufferKind,
     BufferRef,
     Bundle,
+    Check,
     Command,
+    Compute,
     Constant,
     Copy,
     Dispatch,
@@ -30,10 +32,20 @@ from ingot.targets.bundle.model import (
     Fill,
     Function,
     FunctionBody,
+    If,
     Kernel,
+    Load,
+    Loop,
+    Operand,
+    Operation,
     Provenance,
+    Register,
+    Setup,
+    Size,
+    Store,
     TensorType,
     Variant,
+    While,
 )
 
 _Enum = TypeVar("_Enum", bound=IntEnum)
@@ -80,10 +92,21 @@ def _enum(kind: type[_Enum], value: int, table: FlatTable, what: str) -> _Enum:
         raise table.error(f"{what} {value} is not known to this version") from None
 
 
-def _immediate(table: FlatTable, value: int, kind: int) -> int:
-    if kind != fb.IMMEDIATE:
-        raise table.error(f"operand kind {kind} is not known to this version")
-    return value
+def _operand(table: FlatTable, value: int, kind: int) -> Operand:
+    match kind:
+        case fb.IMMEDIATE:
+            return value
+        case fb.REGISTER:
+            return Register(value)
+        case _:
+            raise table.error(f"operand kind {kind} is not known to this version")
+
+
+def _required_operand(table: FlatTable, name: str) -> Operand:
+    stored = table.struct(name)
+    if stored is None:
+        raise table.error(f"{name} is missing")
+    return _operand(table, *stored)
 
 
 def _names(parameters: list[FlatTable]) -> tuple[str, ...]:
@@ -179,11 +202,17 @@ class _Reader:
         return BufferRef(
             kind=_enum(BufferKind, kind, table, "buffer kind"),
             index=index,
-            offset=_immediate(table, offset, offset_kind),
-            length=_immediate(table, length, length_kind),
+            offset=_operand(table, offset, offset_kind),
+            length=_operand(table, length, length_kind),
         )
 
-    def _command(self, step: FlatTable) -> Command:
+    def _commands(self, table: FlatTable, name: str, depth: int) -> tuple[Command, ...]:
+        """A list of commands, whose own lists lie `depth` below the function's."""
+        if depth > MAX_DEPTH:
+            raise table.error(f"control flow is nested more than {MAX_DEPTH} deep")
+        return tuple(self._command(step, depth) for step in table.tables(name, fb.STEP))
+
+    def _command(self, step: FlatTable, depth: int) -> Command:
         match step.tag("command"):
             case fb.DISPATCH_TAG:
                 return self._dispatch(step.table("command", fb.DISPATCH))
@@ -201,8 +230,57 @@ class _Reader:
                 )
             case fb.BARRIER_TAG:
                 return Barrier()
+            case fb.LOAD_TAG:
+                table = step.table("command", fb.LOAD)
+                source = self._buffer_ref(table, table.struct("source"))
+                return Load(Register(table.scalar("target")), source)
+            case fb.STORE_TAG:
+                table = step.table("command", fb.STORE)
+                target = self._buffer_ref(table, table.struct("target"))
+                return Store(target, _required_operand(table, "value"))
+            case fb.LOOP_TAG:
+                table = step.table("command", fb.LOOP)
+                body = self._commands(table, "body", depth + 1)
+                return Loop(_required_operand(table, "count"), body)
+            case fb.WHILE_TAG:
+                table = step.table("command", fb.WHILE)
+                return While(
+                    condition=self._commands(table, "condition", depth + 1),
+                    proceed=_required_operand(table, "proceed"),
+                    body=self._commands(table, "body", depth + 1),
+                )
+            case fb.IF_TAG:
+                table = step.table("command", fb.IF)
+                return If(
+                    condition=_required_operand(table, "condition"),
+                    then=self._commands(table, "then", depth + 1),
+                    otherwise=self._commands(table, "otherwise", depth + 1),
+                )
             case tag:
                 raise step.error(f"command kind {tag} is not known to this version")
+
+    def _setup(self, step: FlatTable) -> Setup:
+        match step.tag("command"):
+            case fb.SIZE_TAG:
+                table = step.table("command", fb.SIZE)
+                return Size(
+                    target=Register(table.scalar("target")),
+                    argument=table.scalar("argument"),
+                    dimension=table.scalar("dimension"),
+                )
+            case fb.COMPUTE_TAG:
+                table = step.table("command", fb.COMPUTE)
+                return Compute(
+                    target=Register(table.scalar("target")),
+                    operation=_enum(Operation, table.scalar("operation"), table, "operation"),
+                    lhs=_required_operand(table, "lhs"),
+                    rhs=_required_operand(table, "rhs"),
+                )
+            case fb.CHECK_TAG:
+                table = step.table("command", fb.CHECK)
+                return Check(_required_operand(table, "condition"), table.string("message"))
+            case tag:
+                raise step.error(f"setup of kind {tag} is not known to this version")
 
     def _dispatch(self, table: FlatTable) -> Dispatch:
         grid = table.struct("groups")
@@ -212,9 +290,9 @@ class _Reader:
         return Dispatch(
             kernel=table.scalar("kernel"),
             groups=(
-                _immediate(table, x, x_kind),
-                _immediate(table, y, y_kind),
-                _immediate(table, z, z_kind),
+                _operand(table, x, x_kind),
+                _operand(table, y, y_kind),
+                _operand(table, z, z_kind),
             ),
             bindings=tuple(self._buffer_ref(table, ref) for ref in table.structs("bindings")),
             push_constants=bytes(table.bytes("push_constants")),
@@ -222,9 +300,13 @@ class _Reader:
 
     def _body(self, table: FlatTable) -> FunctionBody:
         return FunctionBody(
-            commands=tuple(self._command(step) for step in table.tables("steps", fb.STEP)),
+            commands=self._commands(table, "steps", 0),
             transient_size=table.scalar("transient_size"),
             transient_lower_bound=table.scalar("transient_lower_bound"),
+            registers=table.scalar("registers"),
+            setup=tuple(self._setup(step) for step in table.tables("setup", fb.STEP)),
+            transient=_operand(table, *(table.struct("transient") or (0, fb.IMMEDIATE))),
+            result_sizes=tuple(_operand(table, *size) for size in table.structs("result_sizes")),
         )
 
     def _variant(self, table: FlatTable) -> Variant:

@@ -14,16 +14,27 @@ from ingot.targets.bundle.model import (
     Barrier,
     BufferRef,
     Bundle,
+    Check,
     Command,
+    Compute,
     Constant,
     Copy,
     Dispatch,
     Fill,
     Function,
     FunctionBody,
+    If,
     Kernel,
+    Load,
+    Loop,
+    Operand,
+    Register,
+    Setup,
+    Size,
+    Store,
     TensorType,
     Variant,
+    While,
 )
 
 _TO_BE_PATCHED: Final = 1
@@ -178,40 +189,92 @@ class _Writer:
             location=kernel.location,
         )
 
-    def _command(self, command: Command) -> int:
+    def _step(self, command: Command | Setup) -> int:
+        return self._table(fb.STEP, command=self._command(command))
+
+    def _steps(self, commands: Sequence[Command | Setup]) -> list[int]:
+        return [self._step(command) for command in commands]
+
+    def _command(self, command: Command | Setup) -> tuple[int, int]:
+        """The tag and the table of a command."""
         match command:
             case Dispatch():
-                x, y, z = command.groups
-                tag = fb.DISPATCH_TAG
-                table = self._table(
+                groups = tuple(part for count in command.groups for part in _operand(count))
+                return fb.DISPATCH_TAG, self._table(
                     fb.DISPATCH,
                     kernel=command.kernel,
-                    groups=(x, fb.IMMEDIATE, y, fb.IMMEDIATE, z, fb.IMMEDIATE),
+                    groups=groups,
                     bindings=[_buffer_ref(b) for b in command.bindings],
                     push_constants=command.push_constants,
                 )
             case Fill():
-                tag = fb.FILL_TAG
-                table = self._table(
+                return fb.FILL_TAG, self._table(
                     fb.FILL, target=_buffer_ref(command.target), pattern=command.pattern
                 )
             case Copy():
-                tag = fb.COPY_TAG
-                table = self._table(
+                return fb.COPY_TAG, self._table(
                     fb.COPY,
                     source=_buffer_ref(command.source),
                     target=_buffer_ref(command.target),
                 )
             case Barrier():
-                tag, table = fb.BARRIER_TAG, self._table(fb.BARRIER)
-        return self._table(fb.STEP, command=(tag, table))
+                return fb.BARRIER_TAG, self._table(fb.BARRIER)
+            case Load():
+                return fb.LOAD_TAG, self._table(
+                    fb.LOAD, target=command.target.index, source=_buffer_ref(command.source)
+                )
+            case Store():
+                return fb.STORE_TAG, self._table(
+                    fb.STORE, target=_buffer_ref(command.target), value=_operand(command.value)
+                )
+            case Loop():
+                return fb.LOOP_TAG, self._table(
+                    fb.LOOP, count=_operand(command.count), body=self._steps(command.body)
+                )
+            case While():
+                return fb.WHILE_TAG, self._table(
+                    fb.WHILE,
+                    condition=self._steps(command.condition),
+                    proceed=_operand(command.proceed),
+                    body=self._steps(command.body),
+                )
+            case If():
+                return fb.IF_TAG, self._table(
+                    fb.IF,
+                    condition=_operand(command.condition),
+                    then=self._steps(command.then),
+                    otherwise=self._steps(command.otherwise),
+                )
+            case Size():
+                return fb.SIZE_TAG, self._table(
+                    fb.SIZE,
+                    target=command.target.index,
+                    argument=command.argument,
+                    dimension=command.dimension,
+                )
+            case Compute():
+                return fb.COMPUTE_TAG, self._table(
+                    fb.COMPUTE,
+                    target=command.target.index,
+                    operation=command.operation,
+                    lhs=_operand(command.lhs),
+                    rhs=_operand(command.rhs),
+                )
+            case Check():
+                return fb.CHECK_TAG, self._table(
+                    fb.CHECK, condition=_operand(command.condition), message=command.message
+                )
 
     def _body(self, body: FunctionBody) -> int:
         return self._table(
             fb.FUNCTION_BODY,
-            steps=[self._command(c) for c in body.commands],
+            steps=self._steps(body.commands),
             transient_size=body.transient_size,
             transient_lower_bound=body.transient_lower_bound,
+            registers=body.registers,
+            setup=self._steps(body.setup),
+            transient=_operand(body.transient) if body.transient else (),
+            result_sizes=[_operand(size) for size in body.result_sizes],
         )
 
     def _variant(self, variant: Variant) -> int:
@@ -317,5 +380,11 @@ class _Writer:
         builder.Bytes[builder.head : builder.head + len(data)] = data
 
 
+def _operand(operand: Operand) -> tuple[int, int]:
+    if isinstance(operand, Register):
+        return operand.index, fb.REGISTER
+    return operand, fb.IMMEDIATE
+
+
 def _buffer_ref(ref: BufferRef) -> tuple[int, ...]:
-    return (ref.offset, fb.IMMEDIATE, ref.length, fb.IMMEDIATE, ref.index, ref.kind)
+    return (*_operand(ref.offset), *_operand(ref.length), ref.index, ref.kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -87,7 +88,7 @@ def patched(field: str, code: str, value: int) -> bytes:
 
 
 def test_newer_major_version_is_named() -> None:
-    with pytest.raises(BundleError, match=r"version 2\.0 of the format, and .* up to 1\.x"):
+    with pytest.raises(BundleError, match=r"version 2\.1 of the format, and .* up to 1\.x"):
         read_bundle(patched("major", "<H", 2), "x")
 
 
@@ -136,12 +137,21 @@ def with_command(command: m.Command) -> m.Bundle:
     bundle = conftest.make_sample()
     variant = bundle.variants[0]
     body = replace(variant.bodies[0], commands=(command,))
-    return replace(bundle, variants=(replace(variant, bodies=(body, variant.bodies[1])),))
+    return replace(bundle, variants=(replace(variant, bodies=(body, *variant.bodies[1:])),))
 
 
 ARGUMENT = conftest.ref(m.BufferKind.ARGUMENT, 0, 0, 16)
 TRANSIENT = conftest.ref(m.BufferKind.TRANSIENT, 0, 0, 16)
 BOUND = (ARGUMENT, TRANSIENT)
+WORD = conftest.ref(m.BufferKind.TRANSIENT, 0, 0, 4)
+R0 = conftest.R0
+
+
+def nested_loops(depth: int) -> m.Command:
+    loop = m.Loop(1, ())
+    for _ in range(depth):
+        loop = m.Loop(1, (loop,))
+    return loop
 
 
 @pytest.mark.parametrize(
@@ -155,9 +165,19 @@ BOUND = (ARGUMENT, TRANSIENT)
         (m.Fill(TRANSIENT, b"abc"), "a pattern of 3 bytes"),
         (m.Fill(replace(TRANSIENT, offset=120), b"a"), "bytes 120 to 136 of transient 0"),
         (m.Fill(replace(TRANSIENT, index=1), b"a"), "transient 1 of 1"),
-        (m.Fill(replace(TRANSIENT, offset=-4), b"a"), "bytes -4 to 12"),
+        (m.Fill(replace(TRANSIENT, offset=-4), b"a"), "a negative offset"),
         (m.Copy(ARGUMENT, replace(TRANSIENT, length=8)), "copies 16 bytes to 8 bytes"),
         (m.Copy(TRANSIENT, replace(TRANSIENT, offset=8)), "copies onto itself"),
+        (m.Load(m.Register(2), TRANSIENT), "uses register 2 of 2"),
+        (m.Load(m.Register(0), TRANSIENT), "loads no 1, 4 or 8 bytes"),
+        (m.Store(TRANSIENT, 1), "a range of no 4 bytes"),
+        (m.Loop(2**63, ()), "the number 9223372036854775808"),
+        (m.Loop(1, (m.If(1, (), (m.Fill(ARGUMENT, b"a"),)),)), "command 0.0.0 .* writes to arg"),
+        (nested_loops(40), "nests control flow more than 32 deep"),
+        (
+            m.Loop(1, (m.Load(R0, WORD), m.Store(WORD, R0))),
+            "depends on a register that is loaded from the device",
+        ),
     ],
 )
 def test_commands_out_of_range_are_refused(command: m.Command, sentence: str) -> None:
@@ -169,11 +189,23 @@ def test_sizes_that_overflow_are_refused() -> None:
     bundle = conftest.make_sample()
     huge = replace(bundle.functions[1], results=(m.TensorType(m.DType.F32, (2**40, 2**40)),))
     with pytest.raises(BundleError, match="the size of result 0 of function 'nothing' in bytes"):
-        write_bundle(replace(bundle, functions=(bundle.functions[0], huge)))
+        write_bundle(replace(bundle, functions=(bundle.functions[0], huge, bundle.functions[2])))
 
 
-def test_ranges_of_arguments_without_a_known_size_are_refused() -> None:
-    bundle = with_command(m.Copy(ARGUMENT, TRANSIENT))
-    main = replace(bundle.functions[0], arguments=(m.TensorType(m.DType.F32, (-1,)),))
-    with pytest.raises(BundleError, match="known only at run time"):
-        write_bundle(replace(bundle, functions=(main, bundle.functions[1])))
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"setup": (m.Size(R0, 0, 1),)}, "asks for dimension 1 of argument 0"),
+        ({"setup": (m.Size(m.Register(2), 0, 0),)}, "uses register 2 of 2"),
+        ({"result_sizes": ()}, "gives 0 sizes for 1 of its results"),
+        ({"transient": 8}, "the arena of function 'sized' has two sizes"),
+        ({"registers": 2**20}, "the registers of function 'sized'"),
+    ],
+)
+def test_setups_out_of_range_are_refused(change: dict[str, Any], sentence: str) -> None:
+    bundle = conftest.make_sample()
+    variant = bundle.variants[0]
+    body = replace(variant.bodies[2], **change)
+    variant = replace(variant, bodies=(*variant.bodies[:2], body))
+    with pytest.raises(BundleError, match=sentence):
+        write_bundle(replace(bundle, variants=(variant,)))

@@ -16,8 +16,18 @@ from ingot.targets.bundle.writer import write_bundle
 
 SCHEMA = Path(__file__).parents[3] / "targets" / "bundle" / "ingot.fbs"
 SCALARS = {"bool": "?", "uint16": "H", "uint32": "I", "uint64": "Q", "int64": "q"}
-ENUMS = {"DType": m.DType, "BufferKind": m.BufferKind, "Access": m.Access}
-STRUCTS = {"Extent": fb.EXTENT, "Grid": fb.GRID, "BufferRef": fb.BUFFER_REF}
+ENUMS = {
+    "DType": m.DType,
+    "BufferKind": m.BufferKind,
+    "Access": m.Access,
+    "Operation": m.Operation,
+}
+STRUCTS = {
+    "Extent": fb.EXTENT,
+    "Grid": fb.GRID,
+    "BufferRef": fb.BUFFER_REF,
+    "Operand": fb.OPERAND,
+}
 
 
 def schema_text() -> str:
@@ -69,10 +79,11 @@ def test_flatc_decodes_what_is_written(sample: m.Bundle, tmp_path: Path) -> None
     command = ["flatc", "--json", "--strict-json", "-o", ".", str(SCHEMA), "--", "sample.ingot"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     decoded = json.loads((tmp_path / "sample.json").read_text())
-    assert [f["name"] for f in decoded["functions"]] == ["main", "nothing"]
+    assert [f["name"] for f in decoded["functions"]] == ["main", "nothing", "sized"]
     steps = decoded["variants"][0]["bodies"][0]["steps"]
     kinds = [step["command_type"] for step in steps]
-    assert kinds == ["Fill", "Barrier", "Dispatch", "Barrier", "Copy"]
+    assert kinds[:5] == ["Fill", "Barrier", "Dispatch", "Barrier", "Copy"]
+    assert kinds[5:] == ["Load", "If", "While", "Store"]
     assert steps[2]["command"]["bindings"][1] == {
         "offset": {"value": 64, "kind": "Immediate"},
         "length": {"value": 16, "kind": "Immediate"},
