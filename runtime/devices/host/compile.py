@@ -42,6 +42,7 @@ from ingot.runtime.devices.host.reflection import (
 )
 from ingot.runtime.devices.host.rewrite import for_execution, reaches_others
 from ingot.runtime.devices.host.toolchain import Clang, cpu_identity, find_clang
+from ingot.runtime.errors import DeviceError
 
 COMMON_FLAGS = (
     "-fdeclspec",
@@ -136,11 +137,17 @@ def compile_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[Comp
     """
     clang = find_clang()
     engine()
-    units = [_unit(clang, source) for source in sources]
-    missing = list({u.key: u for u in units if not u.path.exists()}.values())
-    if missing:
-        _build(clang, missing, max(1, jobs))
-        prune()
+    try:
+        units = [_unit(clang, source) for source in sources]
+        missing = list({u.key: u for u in units if not u.path.exists()}.values())
+        if missing:
+            _build(clang, missing, max(1, jobs))
+            prune()
+    except OSError as error:
+        raise DeviceError(
+            f"the compile cache '{cache_directory()}' cannot be used ({error}); INGOT_CACHE_DIR "
+            "moves it"
+        ) from error
     return [_load(unit) for unit in units]
 
 
@@ -155,7 +162,8 @@ def execution_command(clang: Clang, optimization: int) -> list[str]:
     if clang.is_zig:  # it targets this CPU, and traps undefined behaviour, unless told otherwise
         command.append("-fno-sanitize=all")
     else:
-        command.append("-mcpu=native" if "arm64" in cpu_identity() else "-march=native")
+arm = any(name in cpu_identity() for name in ("arm64", "aarch64"))
+        command.append("-mcpu=native" if arm else "-march=native")
     return [*command, "-isystem", str(include_directory())]
 
 

@@ -112,7 +112,10 @@ def engine() -> Engine:
 
 def load_engine(path: Path) -> Engine:
     """Load the library; its symbols serve the kernels that are loaded later."""
-    library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    try:
+        library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise DeviceError(f"the host device's engine cannot be loaded: {error}") from error
     library.ingot_region_allocate.argtypes = (
         ctypes.c_size_t,
         ctypes.c_size_t,

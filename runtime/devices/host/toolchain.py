@@ -57,6 +57,8 @@ def find_clang() -> Clang:
 
     Raises `ClangNotFoundError`, which says what to install.
     """
+    if sys.platform == "win32":
+        raise ClangNotFoundError("the host device runs on Linux and macOS only")
     override = os.environ.get("INGOT_CLANG")
     if override:
         clang = _probe(shlex.split(override))
