@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.arith import FastMathFlagsAttr
@@ -73,9 +73,9 @@ class FromElementsOp(IRDLOperation):
         type_ = parser.parse_type()
         if not isinstance(type_, VectorType):
             parser.raise_error("expected a vector type")
-        element_type: Attribute = type_.element_type  # pyright: ignore[reportUnknownMemberType]
-        resolved = [parser.resolve_operand(e, element_type) for e in elements or ()]
-        op = cls(resolved, type_)  # pyright: ignore[reportUnknownArgumentType]
+        vector_type = cast("VectorType[Attribute]", type_)
+        element = vector_type.element_type
+        op = cls([parser.resolve_operand(e, element) for e in elements or ()], vector_type)
         op.attributes |= attributes
         return op
 

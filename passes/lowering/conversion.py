@@ -101,7 +101,6 @@ class FunctionConversion:
     location: LocationAttr | None = None
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     buffers: dict[SSAValue, Buffer] = field(default_factory=dict[SSAValue, Buffer])
-    callees: dict[str, spirv.FuncOp] = field(default_factory=dict[str, spirv.FuncOp])
     call: Callable[[str], spirv.FuncOp] | None = None
     """The converted function of a name."""
     _prologue: list[Operation] = field(default_factory=list[Operation])

@@ -27,7 +27,7 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.index_range import constant_int
 from ingot.compiler.dialects import spirv
-from ingot.passes.lowering import spirv_control, spirv_memory, spirv_ops
+from ingot.passes.lowering import spirv_control, spirv_memory, spirv_ops, spirv_vectors
 from ingot.passes.lowering.conversion import FunctionConversion, Handler, ModuleGlobals
 from ingot.passes.lowering.kernel import GRID, kernels, sizes, thread_count, workgroup_size
 from ingot.passes.lowering.liveness import live_ops
@@ -37,6 +37,7 @@ ACCESS = "ingot.access"
 
 _HANDLERS: dict[str, Handler] = {
     **spirv_ops.HANDLERS,
+    **spirv_vectors.HANDLERS,
     **spirv_control.HANDLERS,
     "memref.load": spirv_memory.convert_load,
     "vector.load": spirv_memory.convert_load,

@@ -274,12 +274,6 @@ class Value:
     def ult(self, other: Scalar) -> Value:
         return self._compare("ult", "ult", other)
 
-    def ugt(self, other: Scalar) -> Value:
-        return self._compare("ugt", "ugt", other)
-
-    def uge(self, other: Scalar) -> Value:
-        return self._compare("uge", "uge", other)
-
     def is_nan(self) -> Value:
         return self._compare("uno", "", self)
 
@@ -298,9 +292,6 @@ class Value:
 
     def trunc(self) -> Value:
         return self.emitter.math(math.TruncOp, self)
-
-    def floor(self) -> Value:
-        return self.emitter.math(math.FloorOp, self)
 
     def _cast(self, op: type[Operation], target: Attribute) -> Value:
         return self.emitter.op(op.create(operands=[self.ssa], result_types=[target]))
@@ -368,10 +359,6 @@ _DEFAULT_FASTMATH: dict[type[Operation], Attribute] = {
         math.SqrtOp,
         math.RoundEvenOp,
         math.TruncOp,
-        math.FloorOp,
-        math.FmaOp,
-        math.SinOp,
-        math.CosOp,
     )
 }
 _DEFAULT_OVERFLOW: dict[type[Operation], Attribute] = {

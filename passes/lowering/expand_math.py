@@ -39,13 +39,7 @@ _EXPANSIONS: dict[str, Expansion] = {
     **math_conversion.EXPANSIONS,
 }
 _SMALL_FLOATS = (Float16Type(), BFloat16Type())
-_FAST_NATIVE = frozenset(
-    f"math.{name}"
-    for name in (
-        *("exp", "exp2", "log", "log2", "sin", "cos", "tan"),
-        *("asin", "acos", "atan", "sinh", "cosh"),
-    )
-)
+_FAST_NATIVE = frozenset(f"math.{name}" for name in ("exp", "exp2", "log", "log2", "sin", "cos"))
 """Functions that `math=fast` leaves to the target."""
 
 

@@ -27,6 +27,7 @@ from ingot.passes.lowering.conversion import (
     width_of,
 )
 from ingot.passes.lowering.emitter import element_type, with_element
+from ingot.passes.lowering.spirv_vectors import splat
 
 SpirvOp = type[Operation]
 
@@ -181,7 +182,7 @@ def _cmpf(c: FunctionConversion, op: Operation) -> SSAValue:
     if (chosen := _CMPF.get(predicate)) is not None:
         return c.float_op(_make(chosen, (a, b)))
     if predicate in ("true", "false"):
-        return _splat(c, c.constant(predicate == "true", i1), c.result_type(op))
+        return splat(c, c.constant(predicate == "true", i1), c.result_type(op))
     unordered = c.emit(spirv.IsNanOp(a))
     if a is not b and not _is_number(op.rhs):
         unordered = c.emit(spirv.LogicalOrOp(unordered, c.emit(spirv.IsNanOp(b))))
@@ -198,7 +199,7 @@ def _is_number(value: SSAValue) -> bool:
 
 def _select(c: FunctionConversion, op: Operation) -> SSAValue:
     condition, true, false = c.operands(op)
-    condition = _splat(c, condition, with_element(true.type, i1))
+    condition = splat(c, condition, with_element(true.type, i1))
     return c.emit(spirv.SelectOp(condition, true, false))
 
 
@@ -224,71 +225,10 @@ def _constant(c: FunctionConversion, op: Operation) -> SSAValue:
             raise refuse(op, "a constant kept outside of the program text inside a kernel")
 
 
-def _splat(c: FunctionConversion, scalar: SSAValue, type_: Attribute) -> SSAValue:
-    """`scalar` in each component of a vector type."""
-    count = width_of(type_)
-    if scalar.type == type_ or count == 1:
-        return scalar
-    owner = scalar.owner
-    if isinstance(owner, spirv.ConstantOp):
-        number = cast("IntegerAttr | FloatAttr", owner.value).value.data
-        vector = cast("VectorType[Attribute]", type_)
-        return c.constant_attribute(
-            DenseIntOrFPElementsAttr.from_list(vector, [number])  # pyright: ignore
-        )
-    return c.emit(spirv.CompositeConstructOp([scalar] * count, type_))
-
-
-def _broadcast(c: FunctionConversion, op: Operation) -> SSAValue:
-    return _splat(c, c.value(op.operands[0]), c.result_type(op))
-
-
-def _from_elements(c: FunctionConversion, op: Operation) -> SSAValue:
-    elements, type_ = c.operands(op), c.result_type(op)
-    if width_of(type_) == 1:
-        return elements[0]
-    return c.emit(spirv.CompositeConstructOp(elements, type_))
-
-
-def _position(op: Operation) -> int | None:
-    """The constant position of an extraction or insertion; None for one known at run time."""
-    static = cast("Sequence[int]", op.properties["static_position"].get_values())  # pyright: ignore
-    if len(static) != 1:
-        raise refuse(op, f"`{op.name}` of a vector of more than one dimension")
-    return static[0] if static[0] >= 0 else None
-
-
-def _extract(c: FunctionConversion, op: Operation) -> SSAValue:
-    vector, position = c.value(op.operands[0]), _position(op)
-    if width_of(vector.type) == 1:
-        return vector
-    if position is None:
-        return c.emit(spirv.VectorExtractDynamicOp(vector, c.value(op.operands[1])))
-    return c.emit(spirv.CompositeExtractOp(vector, [position]))
-
-
-def _insert(c: FunctionConversion, op: Operation) -> SSAValue:
-    scalar, vector, position = c.value(op.operands[0]), c.value(op.operands[1]), _position(op)
-    if width_of(vector.type) == 1:
-        return scalar
-    if position is None:
-        return c.emit(spirv.VectorInsertDynamicOp(scalar, vector, c.value(op.operands[2])))
-    return c.emit(spirv.CompositeInsertOp(scalar, vector, [position]))
-
-
-def _shuffle_vector(c: FunctionConversion, op: Operation) -> SSAValue:
-    mask = cast("Sequence[int]", op.properties["mask"].get_values())  # pyright: ignore
-    a, b = c.operands(op)
-    c.result_type(op)
-    if width_of(a.type) == 1 or width_of(b.type) == 1 or len(mask) == 1:
-        raise refuse(op, "`vector.shuffle` from or to a vector of one element")
-    return c.emit(spirv.VectorShuffleOp(a, b, mask))
-
-
 def _count_leading_zeros(c: FunctionConversion, op: Operation) -> SSAValue:
     # the most significant bit of zero is -1
     highest = c.emit(spirv.GLFindUMsbOp(c.value(op.operands[0])))
-    return c.emit(spirv.ISubOp(_splat(c, c.constant(31, i32), highest.type), highest))
+    return c.emit(spirv.ISubOp(splat(c, c.constant(31, i32), highest.type), highest))
 
 
 def _thread_built_in(built_in: spirv.BuiltIn) -> Handler:
@@ -412,20 +352,8 @@ HANDLERS: dict[str, Handler] = {
     "math.log2": _direct(spirv.GLLog2Op),
     "math.sin": _direct(spirv.GLSinOp),
     "math.cos": _direct(spirv.GLCosOp),
-    "math.tan": _direct(spirv.GLTanOp),
-    "math.asin": _direct(spirv.GLAsinOp),
-    "math.acos": _direct(spirv.GLAcosOp),
-    "math.atan": _direct(spirv.GLAtanOp),
-    "math.sinh": _direct(spirv.GLSinhOp),
-    "math.cosh": _direct(spirv.GLCoshOp),
     "math.ctpop": _direct(spirv.BitCountOp),
     "math.ctlz": _count_leading_zeros,
-    "vector.broadcast": _broadcast,
-    "vector.splat": _broadcast,
-    "vector.from_elements": _from_elements,
-    "vector.extract": _extract,
-    "vector.insert": _insert,
-    "vector.shuffle": _shuffle_vector,
     "vector.bitcast": _cast(spirv.BitcastOp),
     "vector.fma": _direct(spirv.GLFmaOp),
     "gpu.thread_id": _thread_built_in(spirv.BuiltIn.LocalInvocationId),
