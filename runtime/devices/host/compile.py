@@ -162,7 +162,7 @@ def execution_command(clang: Clang, optimization: int) -> list[str]:
     if clang.is_zig:  # it targets this CPU, and traps undefined behaviour, unless told otherwise
         command.append("-fno-sanitize=all")
     else:
-arm = any(name in cpu_identity() for name in ("arm64", "aarch64"))
+        arm = any(name in cpu_identity() for name in ("arm64", "aarch64"))
         command.append("-mcpu=native" if arm else "-march=native")
     return [*command, "-isystem", str(include_directory())]
 
