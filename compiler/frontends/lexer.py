@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     rf"|(?P<percent>%{_SUFFIX})"
     r"|(?P<punctuation>[:,()}\[\]<>=+*?])"
     r"|(?P<integer>[0-9]+(?![0-9.x]))"
-    rf"|(?P<hash>#{_SUFFIX})"
+    rf"|(?P<hash>#(?!-\}}){_SUFFIX})"
     rf"|(?P<caret>\^{_SUFFIX})"
     r"|(?P<arrow>->)"
     r"|(?P<brace>\{(?!-\#)))",

@@ -210,7 +210,7 @@ class _Structured:
             value = self._cast_of_argument(factor, inputs)
             if value is None:
                 return None
-            factors.append(wide(value) if value.dtype.kind != "i" else value.astype(np.int64))
+            factors.append(value.astype(np.int64) if value.dtype.kind in "bi" else wide(value))
         if len(factors) != 2:
             return None
         kept = [dim for dim in range(len(self.sizes)) if dim not in self.reductions]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input
@@ -38,6 +38,8 @@ def test_tokens_of_the_test_files(file: Path) -> None:
     agree(file.read_text())
 
 
+@settings(deadline=None)
+@example("#-}")
 @given(st.text('ab_x0189.eE+-#%^!@$"\\/|:,(){}[]<>=*? \n\té', max_size=30))
 def test_tokens_of_any_text(text: str) -> None:
     agree(text)

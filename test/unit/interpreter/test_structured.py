@@ -109,6 +109,24 @@ def test_integer_reductions_wrap(run: Any, combine: str, reduce: Any) -> None:
     np.testing.assert_array_equal(run(text, x, o)[0], expected)
 
 
+def test_contraction_of_booleans_is_modulo_two(run: Any) -> None:
+    text = """
+    func.func @main(%a: tensor<2x3xi1>, %b: tensor<3x2xi1>, %c: tensor<2x2xi1>) -> tensor<2x2xi1> {
+      %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<2x3xi1>, tensor<3x2xi1>) outs(%c : tensor<2x2xi1>) {
+      ^bb0(%x: i1, %y: i1, %acc: i1):
+        %p = arith.muli %x, %y : i1
+        %s = arith.addi %acc, %p : i1
+        linalg.yield %s : i1
+      } -> tensor<2x2xi1>
+      return %r : tensor<2x2xi1>
+    }"""  # noqa: E501
+    a = np.array([[True, True, True], [False, True, True]])
+    c = np.array([[False, True], [True, False]])
+    expected = (a.astype(int) @ a.T.astype(int) + c) % 2 == 1
+    np.testing.assert_array_equal(run(text, a, a.T.copy(), c)[0], expected)
+
+
 def test_reduction_over_booleans(run: Any) -> None:
     text = """
     func.func @main(%x: tensor<2x3xi1>, %o: tensor<2xi1>) -> tensor<2xi1> {
