@@ -6,7 +6,7 @@ from math import gcd
 from typing import cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 _IDS = frozenset(
@@ -37,7 +37,6 @@ _CLOSED = frozenset(
         "arith.maxui",
         "arith.ori",
         "arith.index_cast",
-        "arith.index_castui",
     }
 )
 """Ops that give no negative index from operands that are not negative: indices do not wrap."""
@@ -81,8 +80,11 @@ def is_non_negative(value: SSAValue) -> bool:
             and is_non_negative(loop.step)
         )
     assert isinstance(owner, Operation)
-    if owner.name in _IDS:
+    if owner.name in _IDS or owner.name in ("arith.index_castui", "arith.extui"):
         return True
+    if not isinstance(value.type, IndexType):
+        # other integers wrap around
+        return False
     if owner.name in _CLOSED:
         return all(is_non_negative(operand) for operand in owner.operands)
     if owner.name in ("arith.andi", "arith.maxsi"):
