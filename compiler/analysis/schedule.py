@@ -35,6 +35,8 @@ class Schedule:
     """Elements of a contraction's reduction loop staged at once; 0 when it is not tiled."""
     promote: tuple[int, ...] = ()
     """Inputs of the contraction that are staged in threadgroup memory."""
+    unroll: int = 1
+    """Steps of a contraction's reduction loop that are emitted together."""
 
     def to_attr(self) -> DictionaryAttr:
         """The attribute that stands for this schedule in the IR."""
@@ -47,6 +49,7 @@ class Schedule:
                 "vector": IntegerAttr(self.vector, i64),
                 "reduction": IntegerAttr(self.reduction, i64),
                 "promote": DenseArrayBase.from_list(i64, self.promote),
+                "unroll": IntegerAttr(self.unroll, i64),
             }
         )
 
@@ -63,6 +66,7 @@ class Schedule:
             vector=_int(attr, "vector"),
             reduction=_int(attr, "reduction"),
             promote=_ints(attr, "promote"),
+            unroll=_int(attr, "unroll") if "unroll" in attr.data else 1,
         )
 
 
@@ -185,15 +189,19 @@ def _pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
 
 
 _CONTRACTION_TILES = (
-    (64, 64),
-    (64, 32),
-    (32, 64),
-    (32, 32),
-    (16, 64),
-    (64, 16),
-    (16, 32),
-    (16, 16),
+    (128, 128, 8),
+    (64, 64, 4),
+    (64, 32, 4),
+    (32, 64, 4),
+    (32, 32, 4),
+    (16, 64, 4),
+    (64, 16, 4),
+    (16, 32, 4),
+    (32, 16, 4),
+    (16, 16, 4),
 )
+"""Rows and columns of a threadgroup's tile, and of a thread's; larger ones load less for a flop."""
+
 _ENOUGH_THREADGROUPS = 64
 
 
@@ -206,10 +214,9 @@ def _contraction_schedule(
         return None
     batch = _product(shape.parallel[:-2])
     vector = _vector_width(shape, n)
-    register = 4
     reduction = 16 if k >= 16 else 8
     chosen = None
-    for tile_m, tile_n in _CONTRACTION_TILES:
+    for tile_m, tile_n, register in _CONTRACTION_TILES:
         if (tile_m < 32 and m > 16) or (tile_n < 32 and n > 16):
             continue
         threads = (tile_m // register) * (tile_n // register)
@@ -218,12 +225,12 @@ def _contraction_schedule(
             continue
         if tile_m >= 2 * _pow2_at_least(m) or tile_n >= 2 * _pow2_at_least(n):
             continue
-        chosen = (tile_m, tile_n, threads)
+        chosen = (tile_m, tile_n, register, threads)
         if batch * -(-m // tile_m) * -(-n // tile_n) >= _ENOUGH_THREADGROUPS:
             break
     if chosen is None:
         return None
-    tile_m, tile_n, threads = chosen
+    tile_m, tile_n, register, threads = chosen
     lead = (1,) * len(shape.parallel[:-2])
     return Schedule(
         kind="contraction",
@@ -233,6 +240,7 @@ def _contraction_schedule(
         vector=vector,
         reduction=reduction,
         promote=(0, 1),
+        unroll=4,
     )
 
 

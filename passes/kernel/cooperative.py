@@ -289,10 +289,13 @@ def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -
         if not (isinstance(size, int) and size == shape[dim])
     ]
 
+    padded = {dim for dim, _ in missing}
+    partial = [part or dim in padded for dim, part in enumerate(view.partial)]
+    inner = View(view.buffer, view.offsets, partial)
+
     def step(number: Linear, _: Sequence[SSAValue]) -> list[SSAValue]:
         chunk = row.chunk(evaluator, number)
         # Vectors never straddle an edge: the extents are multiples of the width.
-        inner = View(view.buffer, view.offsets, list(view.partial))
         value = _load_inside(evaluator, inner, chunk.index, lanes)
         inside: SSAValue | None = None
         for dim, size in missing:

@@ -124,7 +124,7 @@ class _ThreadTile:
             match op:
                 case GenericOp() if reduction_loops(op):
                     points, lanes = self.points(op.results[0])
-                    reduce_points(self.evaluator, op, points, lanes)
+                    reduce_points(self.evaluator, op, points, lanes, self.schedule.unroll)
                 case ScanOp():
                     self._scan(op)
                 case ForOp():

@@ -24,13 +24,16 @@ from ingot.compiler.analysis.structured import (
     indexing_maps,
     loop_extents,
     match_combiner,
+    match_contraction,
     reduction_loops,
+    shape_of,
 )
 from ingot.compiler.dialects.arith import AddfOp, ExtFOp, TruncFOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear, constant_index, linear_of_expr
+from ingot.passes.kernel.memory import shift
 from ingot.passes.kernel.tiling import dimension_sizes, result_index
 
 
@@ -90,15 +93,21 @@ def reduce_points(
     op: GenericOp,
     points: Sequence[tuple[Linear, ...]],
     lanes: Lanes | None,
+    unroll: int = 1,
 ) -> None:
-    """Compute a reduction at all points of its first result in one loop nest, and remember it."""
+    """Compute a reduction at all points of its first result in one loop nest, and remember it.
+
+    `unroll` steps of a contraction's innermost loop are emitted together where they divide it.
+    """
     maps = indexing_maps(op)[len(op.inputs) :]
     loop_lanes = None
     starts: list[list[Linear]] = []
     for index in points:
         start, loop_lanes = _loops_of(maps[0], index, lanes)
         starts.append(start)
-    for start, values in zip(starts, _reduce(evaluator, op, starts, loop_lanes), strict=True):
+    for start, values in zip(
+        starts, _reduce(evaluator, op, starts, loop_lanes, unroll), strict=True
+    ):
         for value, map_, code in zip(op.results, maps, values, strict=True):
             index, own_lanes = _index_of(map_, start, loop_lanes)
             evaluator.remember(value, index, own_lanes, code)
@@ -131,7 +140,11 @@ def _index_of(
 
 
 def _reduce(
-    evaluator: Evaluator, op: GenericOp, starts: Sequence[Sequence[Linear]], lanes: Lanes | None
+    evaluator: Evaluator,
+    op: GenericOp,
+    starts: Sequence[Sequence[Linear]],
+    lanes: Lanes | None,
+    unroll: int = 1,
 ) -> list[list[SSAValue]]:
     """The results at each start, each in its own type unless a loop carries it wide."""
     maps = indexing_maps(op)[len(op.inputs) :]
@@ -149,7 +162,7 @@ def _reduce(
             )
             accumulators.append(widen_accumulator(evaluator, init, wide))
 
-    def step(points: Sequence[Sequence[Linear]], current: Sequence[SSAValue]) -> list[SSAValue]:
+    def single(points: Sequence[Sequence[Linear]], current: Sequence[SSAValue]) -> list[SSAValue]:
         count = len(op.outputs)
         after: list[SSAValue] = []
         for i, loops in enumerate(points):
@@ -165,7 +178,13 @@ def _reduce(
         return after
 
     loops = reduction_loops(op)
-    finals = _nest(evaluator, op, loops, [list(s) for s in starts], accumulators, step)
+    extent = loop_extents(op)[loops[-1]]
+    step: _Step = single
+    if unroll > 1 and extent > unroll and extent % unroll == 0 and match_contraction(op):
+        step = _unrolled(evaluator, op, loops[-1], single, unroll)
+    else:
+        unroll = 1
+    finals = _nest(evaluator, op, loops, [list(s) for s in starts], accumulators, step, unroll)
     count = len(op.outputs)
     if wide is not None and not carried:
         finals = [narrow(evaluator, v, op.outputs[i % count]) for i, v in enumerate(finals)]
@@ -182,25 +201,68 @@ def _nest(
     points: list[list[Linear]],
     accumulators: Sequence[SSAValue],
     step: _Step,
+    stride: int,
 ) -> list[SSAValue]:
-    """One `scf.for` for each reduction loop, outermost first, around `step`."""
+    """One `scf.for` for each reduction loop, outermost first, around `step`.
+
+    The innermost loop advances by `stride`.
+    """
     if not loops:
         return step(points, accumulators)
     loop, *rest = loops
     extent = _extent(op, loop)
     if extent == 1:
         at = [[Linear() if i == loop else f for i, f in enumerate(p)] for p in points]
-        return _nest(evaluator, op, rest, at, accumulators, step)
+        return _nest(evaluator, op, rest, at, accumulators, step, stride)
     lower, upper = constant_index(evaluator.builder, 0), evaluator.index_value(extent)
-    one = constant_index(evaluator.builder, 1)
-    block = Block(arg_types=[one.type, *(v.type for v in accumulators)])
+    advance = constant_index(evaluator.builder, 1 if rest else stride)
+    block = Block(arg_types=[advance.type, *(v.type for v in accumulators)])
     with evaluator.inside(block):
         iv = Linear.of(block.args[0])
         at = [[iv if i == loop else f for i, f in enumerate(p)] for p in points]
-        evaluator.emit(YieldOp(*_nest(evaluator, op, rest, at, block.args[1:], step)))
-    result = ForOp(lower, upper, one, accumulators, block)
+        evaluator.emit(YieldOp(*_nest(evaluator, op, rest, at, block.args[1:], step, stride)))
+    result = ForOp(lower, upper, advance, accumulators, block)
     result.location = op.location
     return list(evaluator.emit(result).results)
+
+
+def _unrolled(evaluator: Evaluator, op: GenericOp, loop: int, step: _Step, count: int) -> _Step:
+    """`count` steps along `loop` at once; inputs contiguous along it are read as vectors."""
+
+    def steps(points: Sequence[Sequence[Linear]], current: Sequence[SSAValue]) -> list[SSAValue]:
+        for operand, map_ in zip(op.inputs, indexing_maps(op), strict=False):
+            if map_.results[-1] == AffineDimExpr(loop):
+                _read_vectors(evaluator, operand, map_, points, count)
+        values = list(current)
+        for number in range(count):
+            at = [[f + number if i == loop else f for i, f in enumerate(p)] for p in points]
+            values = step(at, values)
+        return values
+
+    return steps
+
+
+def _read_vectors(
+    evaluator: Evaluator,
+    operand: SSAValue,
+    map_: AffineMap,
+    points: Sequence[Sequence[Linear]],
+    width: int,
+) -> None:
+    """Read `width` elements at once along the last dimension, and remember each."""
+    view = evaluator.view(operand)
+    if view is None or view.partial[-1] or shape_of(view.buffer)[-1] % width:
+        return
+    last = len(map_.results) - 1
+    for loops in points:
+        index = [linear_of_expr(e, loops) for e in map_.results]
+        known = [form for form in index if form is not None]
+        if len(known) <= last or evaluator.known((operand, tuple(known), None)) is not None:
+            continue
+        vector = evaluator.load(view, known, Lanes(last, width))
+        for lane in range(width):
+            at = shift(known, last, lane)
+            evaluator.remember(operand, at, None, evaluator.lane(vector, lane))
 
 
 def _extent(op: GenericOp, loop: int) -> SSAValue | int:
