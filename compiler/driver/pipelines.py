@@ -31,6 +31,7 @@ class Stage:
 def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L1: generics on tensors, whatever the source was; the same for every target."""
     return [
+        "inline-calls",
         "linalg-generalize-named-ops",
         "convert-tm-tensor",
         "drop-asserts",
@@ -38,6 +39,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "verify-supported",
         "canonicalize-tensor",
         "cse",
+        "outline-control-flow",
         "generate-to-generic",
         "pad-to-generic",
         "slices-to-generic",
@@ -59,6 +61,7 @@ def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
     return [
         f"dispatch-form{_options(max_operands=most)}",
         "dispatch-collapse-dims",
+        "canonicalize-tensor",
         "dispatch-outline",
         "dispatch-merge-kernels",
         "dispatch-plan-memory",
