@@ -31,7 +31,9 @@ class Stage:
 def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L1: generics on tensors, whatever the source was; the same for every target."""
     return [
+        "stablehlo-expand-composites",
         "inline-calls",
+        "convert-stablehlo",
         "linalg-generalize-named-ops",
         "convert-tm-tensor",
         "drop-asserts",
@@ -96,6 +98,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "lower-affine",
         f"lower-all-reduce{_options(simd_width=profile.simd_width)}",
         "lower-transfers",
+        *(["fuse-multiply-add"] if profile.api == "vulkan" and options.math != "strict" else []),
         f"expand-math{_options(math=options.math)}",
         f"expand-narrow-types{_options(target=profile.name)}",
         "canonicalize",

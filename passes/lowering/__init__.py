@@ -5,6 +5,7 @@ PASSES: tuple[str, ...] = (
     "lower-affine",
     "lower-all-reduce",
     "lower-transfers",
+    "fuse-multiply-add",
     "expand-math",
     "expand-narrow-types",
     "convert-to-spirv",
