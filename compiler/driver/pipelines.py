@@ -34,6 +34,8 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "stablehlo-expand-composites",
         "inline-calls",
         "convert-stablehlo",
+        "tosa-upgrade",
+        "tosa-to-linalg",
         "linalg-generalize-named-ops",
         "convert-tm-tensor",
         "drop-asserts",

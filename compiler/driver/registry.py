@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
-LEVELS: tuple[str, ...] = ("tensor", "dispatch", "kernel", "lowering")
+LEVELS: tuple[str, ...] = ("stablehlo", "tosa", "tensor", "dispatch", "kernel", "lowering")
 """The folders of `passes/`, in the order in which a program walks through them."""
 
 

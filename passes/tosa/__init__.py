@@ -1,0 +1,9 @@
+"""TOSA to L1."""
+
+from __future__ import annotations
+
+PASSES: tuple[str, ...] = (
+    "tosa-upgrade",
+    "tosa-to-linalg",
+)
+"""Names of the passes of this level, in the order in which a program meets them."""
