@@ -34,6 +34,8 @@ ROW_DIMS = "ingot.row_dims"
 """i64: how many leading loops every op of the kernel shares."""
 NAMES = "ingot.names"
 """Array of strings: a name for each input, then for each result, of a kernel."""
+SIGNATURE = "ingot.signature"
+"""The function type of the source, where it has unsigned integers: L1 and below have none."""
 
 
 @irdl_op_definition

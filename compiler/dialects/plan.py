@@ -1,13 +1,16 @@
 """The `plan` dialect: a function as a list of commands over byte ranges.
 
 A `plan.program` is what a bundle stores of a function, one to one. Who turns it into a bundle walks
-`program.commands()` and matches on the four command classes:
+`program.commands()` and matches on the command classes:
 
 - `DispatchOp`: run the kernel `kernel` (a symbol of the module); `bindings` has one range for each
   input of the kernel, then one for each result. Inputs are read, results are written.
 - `FillOp`: repeat `pattern` (1, 2 or 4 bytes) over `target`.
 - `CopyOp`: copy `source` to `target`, of equal length.
 - `BarrierOp`: all commands before are finished before any after starts.
+- `LoopOp`, `WhileOp`, `IfOp`: control flow over further commands, a barrier before, between and
+  after its lists. What decides is a range that the host reads when it gets there: a number without
+  sign of 1, 4 or 8 bytes.
 
 A range names its storage by kind and index: argument i and result i of the function, constant i of
 the module (the i-th `plan.constant`), or the transient arena (index 0, `transient_size` bytes).
@@ -242,7 +245,89 @@ class BarrierOp(IRDLOperation):
         super().__init__()
 
 
-CommandOp = DispatchOp | FillOp | CopyOp | BarrierOp
+@irdl_op_definition
+class LoopOp(IRDLOperation):
+    """Run commands a number of times that is known, or that a range holds."""
+
+    name = "plan.loop"
+
+    times = opt_prop_def(IntegerAttr[i64])
+    count = opt_prop_def(RangeAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    assembly_format = "(`times` $times^)? (`count` $count^)? attr-dict-with-keyword $body"
+
+    def __init__(self, times: int | RangeAttr, body: Iterable[Operation]):
+        static = isinstance(times, int)
+        super().__init__(
+            properties={
+                "times": IntegerAttr(times, i64) if static else None,
+                "count": None if static else times,
+            },
+            regions=[Region(Block(body))],
+        )
+
+    def verify_(self) -> None:
+        if (self.times is None) == (self.count is None):
+            raise VerifyException("plan.loop has either a number of times or a count")
+
+
+@irdl_op_definition
+class WhileOp(IRDLOperation):
+    """Run `condition`, stop when `proceed` holds a zero then, run `body`, and again."""
+
+    name = "plan.while"
+
+    proceed = prop_def(RangeAttr)
+    condition = region_def("single_block")
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    assembly_format = "$proceed attr-dict-with-keyword $condition `do` $body"
+
+    def __init__(
+        self, proceed: RangeAttr, condition: Iterable[Operation], body: Iterable[Operation]
+    ):
+        super().__init__(
+            properties={"proceed": proceed},
+            regions=[Region(Block(condition)), Region(Block(body))],
+        )
+
+
+@irdl_op_definition
+class IfOp(IRDLOperation):
+    """Run `then`, or `otherwise` when `condition` holds a zero."""
+
+    name = "plan.if"
+
+    condition = prop_def(RangeAttr)
+    then = region_def("single_block")
+    otherwise = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    assembly_format = "$condition attr-dict-with-keyword $then `else` $otherwise"
+
+    def __init__(
+        self, condition: RangeAttr, then: Iterable[Operation], otherwise: Iterable[Operation]
+    ):
+        super().__init__(
+            properties={"condition": condition},
+            regions=[Region(Block(then)), Region(Block(otherwise))],
+        )
+
+
+CommandOp = DispatchOp | FillOp | CopyOp | BarrierOp | LoopOp | WhileOp | IfOp
+
+
+def commands_of(region: Region) -> Iterator[CommandOp]:
+    """The commands of a program's or a control flow op's region, in order."""
+    for op in region.block.ops:
+        assert isinstance(op, CommandOp)
+        yield op
 
 
 @irdl_op_definition
@@ -294,9 +379,7 @@ class ProgramOp(IRDLOperation):
 
     def commands(self) -> Iterator[CommandOp]:
         """The commands in order."""
-        for op in self.body.block.ops:
-            assert isinstance(op, DispatchOp | FillOp | CopyOp | BarrierOp)
-            yield op
+        return commands_of(self.body)
 
 
 def programs(module: ModuleOp) -> list[ProgramOp]:
@@ -309,4 +392,8 @@ def constants(module: ModuleOp) -> list[ConstantOp]:
     return [op for op in module.ops if isinstance(op, ConstantOp)]
 
 
-Plan = Dialect("plan", [ProgramOp, ConstantOp, DispatchOp, FillOp, CopyOp, BarrierOp], [RangeAttr])
+Plan = Dialect(
+    "plan",
+    [ProgramOp, ConstantOp, DispatchOp, FillOp, CopyOp, BarrierOp, LoopOp, WhileOp, IfOp],
+    [RangeAttr],
+)

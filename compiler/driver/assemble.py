@@ -6,7 +6,7 @@ indices of kernels and constants, grids, binding names and types, source positio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 
 from ingot.compiler.analysis.constants import constant_array
 from ingot.compiler.analysis.diagnostics import file_line_col
@@ -166,34 +166,22 @@ def variant(
         constants.add(c.sym_name.data, tensor_type(c.type), constant_bytes(c))
         for c in plan.constants(module)
     ]
-    kernel_index = {kernel.name: index for index, kernel in enumerate(kernels)}
 
     def ref(range_: plan.RangeAttr) -> model.BufferRef:
         storage, index = range_.place
         place = constant_index[index] if storage == "constant" else index
         return model.BufferRef(_STORAGE[storage], place, range_.offset.data, range_.length.data)
 
-    def command(op: plan.CommandOp) -> model.Command:
-        match op:
-            case plan.DispatchOp():
-                index = kernel_index[op.kernel_name]
-                bindings = tuple(ref(r) for r in op.bindings)
-                return model.Dispatch(index, kernels[index].grid, bindings)
-            case plan.FillOp():
-                return model.Fill(ref(op.target), op.pattern.data)
-            case plan.CopyOp():
-                return model.Copy(ref(op.source), ref(op.target))
-            case plan.BarrierOp():
-                return model.Barrier()
-
-    bodies = tuple(
-        model.FunctionBody(
-            commands=tuple(map(command, program.commands())),
+    def body(program: plan.ProgramOp) -> model.FunctionBody:
+        commands = _Commands(ref, kernels)
+        return model.FunctionBody(
+            commands=commands.of(program.body),
             transient_size=program.transient_size.value.data,
             transient_lower_bound=program.transient_lower_bound.value.data,
+            registers=commands.registers,
         )
-        for program in plan.programs(module)
-    )
+
+    bodies = tuple(map(body, plan.programs(module)))
     return model.Variant(
         target=profile.name,
         api=profile.api,
@@ -205,6 +193,54 @@ def variant(
         bodies=bodies,
         required_features=tuple(sorted(set[str]().union(*(k.features for k in kernels)))),
     )
+
+
+class _Commands:
+    """Turns a plan's commands into the bundle's; what decides is loaded into a register each."""
+
+    def __init__(
+        self, ref: Callable[[plan.RangeAttr], model.BufferRef], kernels: Sequence[CompiledKernel]
+    ) -> None:
+        self._ref = ref
+        self._grids = [kernel.grid for kernel in kernels]
+        self._index = {kernel.name: index for index, kernel in enumerate(kernels)}
+        self.registers = 0
+
+    def of(self, region: Region) -> tuple[model.Command, ...]:
+        """The commands of a region."""
+        return tuple(c for op in plan.commands_of(region) for c in self._command(op))
+
+    def _command(self, op: plan.CommandOp) -> Iterator[model.Command]:
+        match op:
+            case plan.DispatchOp():
+                index = self._index[op.kernel_name]
+                bindings = tuple(map(self._ref, op.bindings))
+                yield model.Dispatch(index, self._grids[index], bindings)
+            case plan.FillOp():
+                yield model.Fill(self._ref(op.target), op.pattern.data)
+            case plan.CopyOp():
+                yield model.Copy(self._ref(op.source), self._ref(op.target))
+            case plan.BarrierOp():
+                yield model.Barrier()
+            case plan.LoopOp():
+                if op.times is not None:
+                    yield model.Loop(op.times.value.data, self.of(op.body))
+                    return
+                assert op.count is not None
+                load = self._load(op.count)
+                yield load
+                yield model.Loop(load.target, self.of(op.body))
+            case plan.WhileOp():
+                load = self._load(op.proceed)
+                yield model.While((*self.of(op.condition), load), load.target, self.of(op.body))
+            case plan.IfOp():
+                load = self._load(op.condition)
+                yield load
+                yield model.If(load.target, self.of(op.then), self.of(op.otherwise))
+
+    def _load(self, source: plan.RangeAttr) -> model.Load:
+        self.registers += 1
+        return model.Load(model.Register(self.registers - 1), self._ref(source))
 
 
 def constant_bytes(constant: plan.ConstantOp) -> bytes:

@@ -1,4 +1,4 @@
-"""`scf`: branches and loops, for one lane or for many at once."""
+"""`scf`: branches and loops, for one lane or for many at once; `host`: those between kernels."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects import scf
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
 
+from ingot.compiler.dialects import host
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
-from ingot.compiler.interpreter.frame import Frame, handles, index_of
+from ingot.compiler.interpreter.frame import Frame, call, handles, index_of
 from ingot.compiler.interpreter.values import Array
 
 
@@ -120,3 +122,42 @@ def _insert(frame: Frame, op: ParallelInsertSliceOp, target: Array) -> None:
     window = slice_window(frame, op, target.shape)
     source = frame.get(op.source)
     target[window] = source.reshape(target[window].shape)
+
+
+def _call(frame: Frame, callee: SymbolRefAttr, args: Sequence[Array]) -> list[Array]:
+    return call(frame.module, callee.root_reference.data, args, frame.types)
+
+
+@handles("host.loop")
+def _host_loop(frame: Frame, op: Operation) -> Sequence[Array]:
+    assert isinstance(op, host.LoopOp)
+    carried = [frame.get(value) for value in op.carried]
+    captured = [frame.get(value) for value in op.captured]
+    if op.count is not None:
+        count = index_of(frame.get(op.count))
+        times = count % (1 << 8 * frame.get(op.count).itemsize)
+    else:
+        assert op.times is not None
+        times = op.times.value.data
+    for _ in range(times):
+        carried = _call(frame, op.body, [*carried, *captured])
+    return carried
+
+
+@handles("host.while")
+def _host_while(frame: Frame, op: Operation) -> Sequence[Array]:
+    assert isinstance(op, host.WhileOp)
+    carried = [frame.get(value) for value in op.carried]
+    captured = [frame.get(value) for value in op.captured]
+    while True:
+        proceed, *passed = _call(frame, op.condition, [*carried, *captured])
+        if not proceed:
+            return passed
+        carried = _call(frame, op.body, [*passed, *captured])
+
+
+@handles("host.if")
+def _host_if(frame: Frame, op: Operation) -> Sequence[Array]:
+    assert isinstance(op, host.IfOp)
+    taken = op.then if frame.get(op.condition) else op.otherwise
+    return _call(frame, taken, [frame.get(value) for value in op.captured])

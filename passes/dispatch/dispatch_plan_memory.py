@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.command_tree import (
+    Command,
+    If,
+    Loop,
+    Simple,
+    While,
+    lifetimes,
+    resolved,
+)
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.fill_pattern import fill_pattern
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.liveness import live_ranges
-from ingot.compiler.analysis.memory_plan import Interval, plan_memory
+from ingot.compiler.analysis.memory_plan import Interval, MemoryPlan, plan_memory
 from ingot.compiler.analysis.scalar_folding import constant_of
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import byte_size, tensor_type
-from ingot.compiler.dialects.dispatch import CallOp
+from ingot.compiler.dialects.dispatch import SIGNATURE, CallOp
+from ingot.compiler.dialects.host import HOST_BODY, IfOp, LoopOp, WhileOp
 from ingot.compiler.dialects.linalg import FillOp
 from ingot.compiler.dialects.plan import (
-    BarrierOp,
     ConstantOp,
     CopyOp,
     DispatchOp,
@@ -81,16 +95,41 @@ class _Constants:
 
 
 @dataclass
-class _Program:
-    """Commands of one function while it is planned."""
+class _Arena:
+    """The intermediates of one program."""
 
-    constants: _Constants
-    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     sizes: list[int] = field(default_factory=list[int])
-    """Bytes of each intermediate."""
-    commands: list[DispatchOp | PlanFillOp | CopyOp] = field(
-        default_factory=list["DispatchOp | PlanFillOp | CopyOp"]
-    )
+    """Bytes of each."""
+
+    def new(self, size: int) -> Place:
+        """Room for one more."""
+        self.sizes.append(size)
+        return "transient", len(self.sizes) - 1
+
+    def plan(self, commands: Sequence[Command]) -> MemoryPlan:
+        """Where the intermediates lie, by their lifetimes."""
+        ranges = lifetimes(commands)
+        return plan_memory(
+            [
+                Interval(size, *ranges[i]) if i in ranges else Interval(0, 0, 0)
+                for i, size in enumerate(self.sizes)
+            ]
+        )
+
+
+_MADE_HERE = (CallOp, FillOp, LoopOp, IfOp)
+"""Ops that write a result where they are told to."""
+
+
+@dataclass
+class _Scope:
+    """One run of a function's block: where its values lie, and the commands so far."""
+
+    functions: Mapping[str, func.FuncOp]
+    constants: _Constants
+    arena: _Arena
+    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    commands: list[Command] = field(default_factory=list["Command"])
 
     def range_of(self, value: SSAValue) -> RangeAttr:
         """Where `value` lies; intermediates are numbered, and get their offsets at the end."""
@@ -99,33 +138,74 @@ class _Program:
             if isinstance(root.owner, arith.ConstantOp):
                 self.places[root] = "constant", self.constants.index(root)
             else:
-                self.places[root] = "transient", len(self.sizes)
-                self.sizes.append(byte_size(root))
+                self.places[root] = self.arena.new(byte_size(root))
         storage, index = self.places[root]
         return RangeAttr.of(storage, index, 0, byte_size(root))
 
-    def add(self, command: DispatchOp | PlanFillOp | CopyOp, like: Operation) -> None:
+    def add(self, command: Simple, like: Operation) -> None:
         """Append a command that comes from the op `like`."""
         command.location = like.location
         self.commands.append(command)
 
-    def place_results(self, returned: func.ReturnOp) -> None:
-        """Let what makes a result write it where it belongs."""
-        for i, value in enumerate(returned.operands):
-            root = _root(value)
-            made_here = isinstance(root.owner, CallOp | FillOp)
-            if made_here and root not in self.places:
-                self.places[root] = "result", i
+    def run(self, block: Block, targets: Sequence[RangeAttr]) -> None:
+        """Append what a function does and leave what it returns in `targets`.
 
-    def copy_results(self, returned: func.ReturnOp) -> None:
-        """Copy results that no command writes: arguments, constants, the same value again."""
-        for i, value in enumerate(returned.operands):
+        What makes a returned value writes it there if nothing needs what was there before.
+        """
+        returned = block.last_op
+        assert isinstance(returned, func.ReturnOp)
+        for value, target in zip(returned.operands, targets, strict=True):
+            root = _root(value)
+            if isinstance(root.owner, _MADE_HERE) and root not in self.places:
+                assert isinstance(root.owner, Operation)
+                if not self._is_read_from(root.owner, block, target.place):
+                    self.places[root] = target.place
+        for op in reversed(list(block.ops)):
+            if isinstance(op, LoopOp):
+                self._place_initial(op)
+        for op in block.ops:
+            self.visit(op)
+        self.copy_to(returned, returned.operands, targets)
+
+    def _is_read_from(self, op: Operation, block: Block, place: Place) -> bool:
+        """Whether `op` or an op after it reads what lies in `place` when the block starts."""
+        following: Operation | None = op
+        while following is not None:
+            for inner in following.operands:
+                if self.places.get(_root(inner)) == place:
+                    return True
+            following = following.next_op
+        return False
+
+    def _place_initial(self, op: LoopOp) -> None:
+        """Let what makes the first value of a loop write it where the loop has it."""
+        for result, initial in zip(op.res, op.carried, strict=True):
+            target = self.range_of(result).place
+            made_here = isinstance(initial.owner, _MADE_HERE)
+            if made_here and len(list(initial.uses)) == 1 and initial not in self.places:
+                self.places[initial] = target
+
+    def copy_to(
+        self, like: Operation, values: Sequence[SSAValue], targets: Sequence[RangeAttr]
+    ) -> None:
+        """Copy values that do not lie where they belong, all at once."""
+        moves: list[tuple[RangeAttr, RangeAttr]] = []
+        for value, target in zip(values, targets, strict=True):
             if isinstance(_root(value).owner, tensor.EmptyOp):
                 continue  # its contents are undefined
             source = self.range_of(value)
-            if source.place != ("result", i) and source.length.data:
-                target = RangeAttr.of("result", i, 0, source.length.data)
-                self.add(CopyOp(source, target), returned)
+            if source.place != target.place and source.length.data:
+                moves.append((source, target))
+        written = {target.place for _, target in moves}
+        sources: dict[Place, RangeAttr] = {}
+        for source, _ in moves:
+            if source.place in written and source.place not in sources:
+                # A swap: the old value is kept until everything has been read.
+                kept = RangeAttr.of(*self.arena.new(source.length.data), 0, source.length.data)
+                sources[source.place] = kept
+                self.add(CopyOp(source, kept), like)
+        for source, target in moves:
+            self.add(CopyOp(sources.get(source.place, source), target), like)
 
     def visit(self, op: Operation) -> None:
         """Append what `op` does, if it does anything."""
@@ -137,9 +217,13 @@ class _Program:
                     self.add(DispatchOp(op.callee, reads, writes), op)
             case FillOp():
                 self._fill(op)
-            case func.ReturnOp():
-                self.copy_results(op)
-            case arith.ConstantOp() | tensor.EmptyOp():
+            case LoopOp():
+                self._loop(op)
+            case WhileOp():
+                self._while(op)
+            case IfOp():
+                self._if(op)
+            case arith.ConstantOp() | tensor.EmptyOp() | func.ReturnOp():
                 pass
             case _ if isinstance(op, _VIEWS):
                 pass
@@ -155,64 +239,51 @@ class _Program:
         if target.length.data:
             self.add(PlanFillOp(target, pattern), op)
 
-    def transient_offsets(self) -> tuple[Sequence[int], int, int]:
-        """Offsets of the intermediates, the size of the arena, and its lower bound."""
-        touched = [
-            [r.index.data for r in (*c.reads(), *c.writes()) if r.storage.data == "transient"]
-            for c in self.commands
-        ]
-        ranges = live_ranges(touched)
-        intervals = [
-            Interval(size, *ranges[i]) if i in ranges else Interval(0, 0, 0)
-            for i, size in enumerate(self.sizes)
-        ]
-        plan = plan_memory(intervals)
-        return plan.offsets, plan.peak, plan.lower_bound
+    def _inner(self, name: SymbolRefAttr, values: Sequence[RangeAttr]) -> tuple[_Scope, Block]:
+        """A run of a function whose arguments lie in the given ranges."""
+        block = self.functions[name.root_reference.data].body.block
+        scope = _Scope(self.functions, self.constants, self.arena)
+        for argument, range_ in zip(block.args, values, strict=True):
+            scope.places[argument] = range_.place
+        return scope, block
 
+    def _loop(self, op: LoopOp) -> None:
+        carried = [self.range_of(r) for r in op.res]
+        self.copy_to(op, op.carried, carried)
+        captured = [self.range_of(v) for v in op.captured]
+        scope, block = self._inner(op.body, [*carried, *captured])
+        scope.run(block, carried)
+        if op.count is not None:
+            times = self.range_of(op.count)
+        else:
+            assert op.times is not None
+            times = op.times.value.data
+        self.commands.append(Loop(times, scope.commands, carried, op.location))
 
-def _moved(range_: RangeAttr, offsets: Sequence[int]) -> RangeAttr:
-    """The range of a numbered intermediate in the arena."""
-    if range_.storage.data != "transient":
-        return range_
-    return RangeAttr.of("transient", 0, offsets[range_.index.data], range_.length.data)
+    def _while(self, op: WhileOp) -> None:
+        carried = [RangeAttr.of(*self.arena.new(byte_size(v)), 0, byte_size(v)) for v in op.carried]
+        self.copy_to(op, op.carried, carried)
+        captured = [self.range_of(v) for v in op.captured]
+        condition, block = self._inner(op.condition, [*carried, *captured])
+        returned = block.last_op
+        assert isinstance(returned, func.ReturnOp)
+        flag, *passed = (condition.range_of(v) for v in returned.operands)
+        condition.run(block, [flag, *passed])
+        body, block = self._inner(op.body, [*passed, *captured])
+        body.run(block, carried)
+        self.commands.append(While(condition.commands, flag, body.commands, carried, op.location))
+        self.places.update(zip(op.res, (range_.place for range_ in passed), strict=True))
 
-
-def _resolved(
-    command: DispatchOp | PlanFillOp | CopyOp, offsets: Sequence[int]
-) -> DispatchOp | PlanFillOp | CopyOp:
-    match command:
-        case DispatchOp():
-            reads = [_moved(r, offsets) for r in command.reads()]
-            new = DispatchOp(command.kernel, reads, [_moved(r, offsets) for r in command.writes()])
-        case PlanFillOp():
-            new = PlanFillOp(_moved(command.target, offsets), command.pattern.data)
-        case CopyOp():
-            new = CopyOp(_moved(command.source, offsets), _moved(command.target, offsets))
-    new.location = command.location
-    return new
-
-
-def with_barriers(
-    commands: Sequence[DispatchOp | PlanFillOp | CopyOp],
-) -> list[Operation]:
-    """Put a barrier before each command that depends on one since the last barrier: it reads what
-    that one writes, or writes what that one reads or writes."""
-    result: list[Operation] = []
-    read: list[RangeAttr] = []
-    written: list[RangeAttr] = []
-    for command in commands:
-        reads, writes = command.reads(), command.writes()
-        if any(r.overlaps(w) for r in (*reads, *writes) for w in written) or any(
-            w.overlaps(r) for w in writes for r in read
-        ):
-            barrier = BarrierOp()
-            barrier.location = command.location
-            result.append(barrier)
-            read, written = [], []
-        result.append(command)
-        read.extend(reads)
-        written.extend(writes)
-    return result
+    def _if(self, op: IfOp) -> None:
+        targets = [self.range_of(r) for r in op.res]
+        captured = [self.range_of(v) for v in op.captured]
+        lists: list[list[Command]] = []
+        for name in (op.then, op.otherwise):
+            scope, block = self._inner(name, captured)
+            scope.run(block, targets)
+            lists.append(scope.commands)
+        then, otherwise = lists
+        self.commands.append(If(self.range_of(op.condition), then, otherwise, op.location))
 
 
 def _argument_name(argument: BlockArgument) -> str:
@@ -230,24 +301,30 @@ def _result_names(function: func.FuncOp) -> list[str]:
     return names
 
 
-def _plan(function: func.FuncOp, constants: _Constants) -> ProgramOp:
+def _signature(function: func.FuncOp) -> FunctionType:
+    """The function type as the source has it, with unsigned integers."""
+    declared = function.attributes.get(SIGNATURE)
+    return declared if isinstance(declared, FunctionType) else function.function_type
+
+
+def _plan(
+    function: func.FuncOp, functions: Mapping[str, func.FuncOp], constants: _Constants
+) -> ProgramOp:
     block = function.body.block
-    program = _Program(constants)
+    scope = _Scope(functions, constants, _Arena())
     for argument in block.args:
-        program.places[argument] = "argument", argument.index
+        scope.places[argument] = "argument", argument.index
     returned = block.last_op
     assert isinstance(returned, func.ReturnOp)
-    program.place_results(returned)
-    for op in block.ops:
-        program.visit(op)
-    offsets, peak, lower_bound = program.transient_offsets()
-    commands = with_barriers([_resolved(c, offsets) for c in program.commands])
+    results = [RangeAttr.of("result", i, 0, byte_size(v)) for i, v in enumerate(returned.operands)]
+    scope.run(block, results)
+    plan = scope.arena.plan(scope.commands)
     op = ProgramOp(
         function.sym_name.data,
-        function.function_type,
-        commands,
-        peak,
-        lower_bound,
+        _signature(function),
+        resolved(scope.commands, dict(enumerate(plan.offsets))),
+        plan.peak,
+        plan.lower_bound,
         [_argument_name(a) for a in block.args],
         _result_names(function),
     )
@@ -260,7 +337,9 @@ class DispatchPlanMemoryPass(ModulePass):
     """Replace each host function by a `plan.program` (L2 to a plan; kernels stay as they are).
 
     Intermediates share one transient arena by their lifetimes, results are written in place by the
-    kernels that make them, reshapes are views, and barriers separate only dependent commands.
+    kernels that make them, reshapes are views, and barriers separate only dependent commands. What
+    a loop carries has one buffer; a body writes its new value there itself where nothing needs the
+    old one any more, and else the end of the body copies it.
 
         %0 = dispatch.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
         return %0
@@ -272,11 +351,13 @@ class DispatchPlanMemoryPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Plan every host function; raises `Refusal` for ops that are not commands."""
-        functions = host_functions(op)
+        functions = {f.sym_name.data: f for f in host_functions(op)}
         constants = _Constants(op, {f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp)})
-        for function in functions:
-            program = _plan(function, constants)
-            op.body.block.insert_op_before(program, function)
+        for function in functions.values():
+            if HOST_BODY not in function.attributes:
+                program = _plan(function, functions, constants)
+                op.body.block.insert_op_before(program, function)
+        for function in functions.values():
             function.detach()
             function.erase()
         first = op.body.block.first_op

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 PASSES: tuple[str, ...] = (
+    "inline-calls",
     "linalg-generalize-named-ops",
     "convert-tm-tensor",
     "drop-asserts",
     "demote-f64",
     "verify-supported",
     "canonicalize-tensor",
+    "outline-control-flow",
     "generate-to-generic",
     "pad-to-generic",
     "slices-to-generic",

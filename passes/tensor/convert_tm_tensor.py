@@ -81,7 +81,7 @@ class ConvertTMTensorPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the host functions; raises `Refusal` for the other ops of the dialect."""
         for function in host_functions(op):
-            for inner in list(function.body.block.ops):
+            for inner in list(function.body.walk()):
                 if isinstance(inner, tm_tensor.ScanOp):
                     _convert_scan(inner)
                 elif isinstance(inner, tm_tensor.TMTensorOp):

@@ -8,7 +8,7 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, scf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -45,13 +45,18 @@ _STRUCTURED: tuple[type[Operation], ...] = (
     BitcastOp,
 )
 
+_CONTROL_FLOW: tuple[type[Operation], ...] = (
+    func.ReturnOp,
+    scf.ForOp,
+    scf.WhileOp,
+    scf.IfOp,
+    scf.YieldOp,
+    scf.ConditionOp,
+)
+
 _SCALAR_DIALECTS = ("arith", "math")
 
 _SAID: dict[str, tuple[str, str | None]] = {
-    "scf.for": ("a loop of tensors", "unroll it, or call the compiled body from the host program"),
-    "scf.while": ("a while loop of tensors", "call the compiled body from the host program"),
-    "scf.if": ("a branch on tensors", "compute both sides and select"),
-    "func.call": ("a call between functions", "inline the function (`mlir-opt --inline`)"),
     "tensor.gather": ("tensor.gather", "use tensor.extract in a linalg.generic"),
     "tensor.scatter": ("tensor.scatter", None),
 }
@@ -95,6 +100,7 @@ def _check_signature(function: func.FuncOp) -> None:
             function,
             f"function {function.sym_name.data} has branches between blocks, "
             "which is not supported",
+            "write its control flow with scf (`mlir-opt --lift-cf-to-scf`)",
         )
     for argument in function.body.block.args:
         what = f"argument {argument.index} of {function.sym_name.data}"
@@ -118,7 +124,7 @@ def _check_host_op(op: Operation) -> None:
         what, hint = _SAID[op.name]
         raise refuse(op, f"{what} ({op.name}) is not supported yet", hint)
     dialect = op.name.partition(".")[0]
-    if not isinstance(op, (*_STRUCTURED, func.ReturnOp)) and not (
+    if not isinstance(op, (*_STRUCTURED, *_CONTROL_FLOW)) and not (
         dialect in _SCALAR_DIALECTS or op.name == "ingot.scan"
     ):
         name = op.op_name.data if isinstance(op, builtin.UnregisteredOp) else op.name
@@ -167,12 +173,24 @@ def _check_body_op(op: Operation) -> None:
             raise refuse(op, f"{op.name} computes a {type_}, which is not supported", hint)
 
 
+def _check_block(block: Block) -> None:
+    """Check the ops of the host program, also those inside of its control flow."""
+    for op in block.ops:
+        _check_host_op(op)
+        if isinstance(op, GenericOp):
+            _check_generic(op)
+        elif isinstance(op, _CONTROL_FLOW):
+            for region in op.regions:
+                for nested in region.blocks:
+                    _check_block(nested)
+
+
 @dataclass(frozen=True)
 class VerifySupportedPass(ModulePass):
     """Refuse, in one sentence with what to do instead, what no later pass can compile (L1 to L1).
 
-    Dynamic shapes, control flow and calls on the host, unknown ops, element types and sizes that
-    the device lacks. The module is left as it is.
+    Dynamic shapes, branches between blocks, unknown ops, element types and sizes that the device
+    lacks. The module is left as it is.
 
         error: %arg0 has the dynamic shape tensor<?x4xf32>, which is not supported yet
     """
@@ -187,7 +205,4 @@ class VerifySupportedPass(ModulePass):
             if KERNEL_MARK in function.attributes:
                 continue
             _check_signature(function)
-            for inner in function.body.block.ops:
-                _check_host_op(inner)
-                if isinstance(inner, GenericOp):
-                    _check_generic(inner)
+            _check_block(function.body.block)

@@ -31,11 +31,21 @@ func.func @large(%x: tensor<65536x65536xi8>) {
 func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error@+1 {{a loop of tensors (scf.for) is not supported yet}}
   %0 = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %x) -> (tensor<4xf32>) {
-    scf.yield %a : tensor<4xf32>
+    // expected-error@+1 {{test.op is not supported}}
+    %1 = "test.op"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
   }
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{function blocks has branches between blocks, which is not supported}}
+func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
+  cf.br ^end
+^end:
+  return %x : tensor<4xf32>
 }
 
 // -----

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolRefAttr
 from xdsl.parser import Parser
 
+from ingot.compiler.analysis.command_tree import with_barriers
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.dialects.plan import (
     BarrierOp,
@@ -15,7 +16,6 @@ from ingot.compiler.dialects.plan import (
     RangeAttr,
     programs,
 )
-from ingot.passes.dispatch.dispatch_plan_memory import with_barriers
 
 ARGUMENT = RangeAttr.of("argument", 0, 0, 16)
 RESULT = RangeAttr.of("result", 0, 0, 16)
