@@ -19,3 +19,48 @@ func.func @accumulator_of_another_shape(%x: tensor<3x5xf32>, %e: tensor<3x5xf32>
   }
   return
 }
+
+// -----
+
+func.func @sort_body_takes_one_element(%x: tensor<8xf32>) {
+  // expected-error@+1 {{the body must take two elements of each operand}}
+  %s = ingot.sort dimension = 0 ins(%x : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %before = arith.cmpf olt, %a, %a : f32
+    ingot.yield %before : i1
+  }
+  return
+}
+
+// -----
+
+func.func @sort_body_yields_a_number(%x: tensor<8xf32>) {
+  // expected-error@+1 {{the body must yield an i1}}
+  %s = ingot.sort dimension = 0 ins(%x : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    ingot.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @update_of_another_shape(%t: tensor<5x3xf32>, %i: tensor<2x1xi32>, %u: tensor<2x4xf32>) {
+  // expected-error@+1 {{an update must have the shape of the indices without their last dimension}}
+  %r = ingot.scatter dimensions = [0] ins(%i, %u : tensor<2x1xi32>, tensor<2x4xf32>) outs(%t : tensor<5x3xf32>) {
+  ^bb0(%old: f32, %update: f32):
+    ingot.yield %update : f32
+  }
+  return
+}
+
+// -----
+
+func.func @too_few_coordinates(%t: tensor<5x3xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) {
+  // expected-error@+1 {{the last dimension of the indices must have 2 elements}}
+  %r = ingot.scatter dimensions = [0, 1] ins(%i, %u : tensor<2x1xi32>, tensor<2xf32>) outs(%t : tensor<5x3xf32>) {
+  ^bb0(%old: f32, %update: f32):
+    ingot.yield %update : f32
+  }
+  return
+}
