@@ -1,0 +1,6 @@
+"""StableHLO to L1: one table of lowerings, by the name of the op (`registry.py`)."""
+
+from __future__ import annotations
+
+PASSES: tuple[str, ...] = ("stablehlo-expand-composites", "convert-stablehlo")
+"""Names of the passes of this level, in the order in which a program meets them."""

@@ -1,0 +1,245 @@
+"""A function's StableHLO ops turned into L1, one by one, in a new block.
+
+The old ops keep their types, which say signed or unsigned; the new values are signless. A lowering
+is a function of the op and this context that returns the new values of the op's results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    TensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ingot.compiler.analysis.constants import numpy_dtype
+from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.generics import Emitter
+from ingot.compiler.analysis.types import as_integer
+from ingot.compiler.dialects import arith
+from ingot.compiler.dialects.stablehlo.base import StableHLOOp
+from ingot.passes.stablehlo.scalar import Scalar, constant
+
+Lower = Callable[["Lowering", StableHLOOp], Sequence[SSAValue]]
+"""Emits what computes an op, and returns the values of its results."""
+
+ScalarRule = Callable[[StableHLOOp, Sequence[Scalar]], Scalar]
+"""What an elementwise op does with the elements of its operands."""
+
+
+def is_unsigned(type_: Attribute) -> bool:
+    """Whether the elements of a type are unsigned integers."""
+    element = as_integer(element_of(type_))
+    return element is not None and element.signedness.data is Signedness.UNSIGNED
+
+
+def element_of(type_: Attribute) -> Attribute:
+    """The element type of a tensor, or the type itself."""
+    if isinstance(type_, TensorType):
+        return cast("TensorType[Attribute]", type_).element_type
+    return type_
+
+
+def shape_of_type(type_: Attribute) -> tuple[int, ...]:
+    """The shape of a tensor type."""
+    assert isinstance(type_, TensorType)
+    return tuple(type_.get_shape())
+
+
+def signless(type_: Attribute) -> Attribute:
+    """The type in L1: integers without a sign."""
+    match type_:
+        case TensorType():
+            ranked: TensorType[Attribute] = type_
+            return TensorType(signless(ranked.element_type), ranked.get_shape())
+        case IntegerType():
+            return IntegerType(type_.width.data)
+        case _:
+            return type_
+
+
+def signless_tensor(type_: Attribute) -> TensorType[Attribute]:
+    """`signless` of a tensor type."""
+    result = signless(type_)
+    assert isinstance(result, TensorType)
+    return cast("TensorType[Attribute]", result)
+
+
+@dataclass
+class Lowering:
+    """Where new ops go, and what the old values have become."""
+
+    rules: Mapping[str, Lower]
+    scalar_rules: Mapping[str, ScalarRule]
+    emit: Emitter
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    def value(self, old: SSAValue) -> SSAValue:
+        """The new value of an old one."""
+        return self.values[old]
+
+    def operands(self, op: StableHLOOp) -> list[SSAValue]:
+        """The new values of an op's operands."""
+        return [self.values[operand] for operand in op.ins]
+
+    def result_type(self, op: StableHLOOp, index: int = 0) -> TensorType[Attribute]:
+        """The new type of a result."""
+        return signless_tensor(op.outs[index].type)
+
+    def scalar(self, old: SSAValue) -> SSAValue:
+        """The element of an old value of rank 0, as a constant where it is known."""
+        known = splat_of(old)
+        if known is not None:
+            return self.emit.add(arith.ConstantOp(known)).result
+        new = self.value(old)
+        return self.emit.add(
+            tensor.ExtractOp(new, [], signless_tensor(old.type).element_type)
+        ).result
+
+    def ops(self, ops: Sequence[Operation], last: Callable[[Operation], None]) -> None:
+        """Lower a block's ops in order; `last` handles the terminator."""
+        for op in ops[:-1]:
+            self._op(op)
+        self.emit = Emitter(self.emit.builder, ops[-1].location)
+        last(ops[-1])
+
+    def region(
+        self, region: Region, last: Callable[[Operation], None], arguments: bool = True
+    ) -> Region:
+        """A new region of L1 ops; `last` emits the terminator."""
+        block = Block(arg_types=[signless(a.type) for a in region.block.args] if arguments else [])
+        if arguments:
+            for old, new in zip(region.block.args, block.args, strict=True):
+                self.values[old] = new
+        outer = self.emit
+        self.emit = Emitter.at_end(block, outer.location)
+        self.ops(list(region.block.ops), last)
+        self.emit = outer
+        return Region(block)
+
+    def _op(self, op: Operation) -> None:
+        check_types(op)
+        self.emit = Emitter(self.emit.builder, op.location)
+        if isinstance(op, StableHLOOp):
+            results = self._results(op)
+        else:
+            copy = op.clone(self.values)
+            for result in copy.results:
+                result_type = signless(result.type)
+                if result_type != result.type:
+                    raise refuse(op, f"{op.name} of unsigned integers is not supported")
+            results = self.emit.builder.insert(copy).results
+        for old, new in zip(op.results, results, strict=True):
+            new.name_hint = new.name_hint or old.name_hint
+            self.values[old] = new
+
+    def _results(self, op: StableHLOOp) -> Sequence[SSAValue]:
+        rule = self.rules.get(op.name)
+        if rule is None:
+            raise refuse(op, f"{op.name} is not supported yet")
+        return rule(self, op)
+
+    # Bodies of reductions and the like
+
+    def inline(
+        self, emit: Emitter, region: Region, arguments: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """The scalars that a region on tensors of rank 0 computes from scalars."""
+        known: dict[SSAValue, Scalar] = {
+            old: Scalar(emit, new, is_unsigned(old.type))
+            for old, new in zip(region.block.args, arguments, strict=True)
+        }
+
+        def scalar_of(old: SSAValue) -> Scalar:
+            if (found := known.get(old)) is None:
+                outer, self.emit = self.emit, emit
+                found = known[old] = Scalar(emit, self.scalar(old), is_unsigned(old.type))
+                self.emit = outer
+            return found
+
+        for op in region.block.ops:
+            if op.name == "stablehlo.return":
+                return [scalar_of(value).ssa for value in op.operands]
+            parent = region.block.parent_op()
+            where = parent.name if parent is not None else "a region"
+            if any(shape_of_type(v.type) != () for v in (*op.operands, *op.results)):
+                raise refuse(op, f"{op.name} of tensors inside {where} is not supported")
+            if op.name in ("stablehlo.constant", "arith.constant"):
+                continue  # scalar_of finds its value
+            if op.name in ("stablehlo.reshape", "stablehlo.broadcast_in_dim"):
+                known[op.results[0]] = scalar_of(op.operands[0])
+                continue
+            rule = self.scalar_rules.get(op.name)
+            if rule is None or not isinstance(op, StableHLOOp):
+                raise refuse(op, f"{op.name} inside {where} is not supported")
+            known[op.results[0]] = rule(op, [scalar_of(value) for value in op.ins])
+        raise AssertionError("a region ends in stablehlo.return")
+
+
+def splat_of(value: SSAValue) -> IntegerAttr | FloatAttr | None:
+    """The element, signless, of a constant whose elements are all equal."""
+    if not isinstance(value.owner, Operation):
+        return None
+    if value.owner.name not in ("stablehlo.constant", "arith.constant"):
+        return None
+    literal = value.owner.properties.get("value")
+    if not isinstance(literal, DenseIntOrFPElementsAttr):
+        return None
+    element = signless_tensor(value.type).element_type
+    if not isinstance(element, AnyFloat) and as_integer(element) is None:
+        return None
+    data: bytes = literal.data.data
+    import numpy as np
+
+    dtype = numpy_dtype(element)
+    size = dtype.itemsize
+    if not data or data != data[:size] * (len(data) // size):
+        return None
+    number = np.frombuffer(data[:size], dtype)[0]
+    return constant(float(number) if isinstance(element, AnyFloat) else int(number), element)
+
+
+def check_types(op: Operation) -> None:
+    """Refuse tensors that no lowering takes."""
+    for value in (*op.operands, *op.results):
+        check_type(value, value.type, f"{op.name} of")
+
+
+def check_type(where: Operation | SSAValue, type_: Attribute, what: str) -> None:
+    """Refuse a type of dynamic shape, quantized, complex, or no tensor."""
+    if not isinstance(type_, TensorType):
+        if "!stablehlo.token" in str(type_) or "tuple" in str(type_):
+            raise refuse(
+                where,
+                f"{what} a {type_} is not supported: programs run on one device, and take and "
+                "return tensors only",
+            )
+        return
+    ranked = cast("TensorType[Attribute]", type_)
+    element = ranked.element_type
+    if DYNAMIC_INDEX in ranked.get_shape():
+        raise refuse(
+            where,
+            f"{what} the dynamic shape {type_} is not supported yet",
+            "export the program with static shapes",
+        )
+    if "!quant" in str(element):
+        raise refuse(
+            where,
+            f"{what} the quantized type {type_} is not supported",
+            "export the program with quantization written out as integer arithmetic",
+        )
+    if isinstance(element, ComplexType):
+        raise refuse(where, f"{what} complex numbers ({type_}) is not supported yet")

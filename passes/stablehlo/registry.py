@@ -1,0 +1,39 @@
+"""Which lowering an op has: the tables of all modules put together."""
+
+from __future__ import annotations
+
+from ingot.passes.stablehlo import (
+    arithmetic,
+    chlo_functions,
+    control,
+    convolution,
+    dot,
+    gather,
+    reduce,
+    reduce_window,
+    refused,
+    select_and_scatter,
+    shapes,
+    slices,
+)
+from ingot.passes.stablehlo.elementwise import lower_broadcasting, lower_elementwise
+from ingot.passes.stablehlo.lowering import Lower, ScalarRule
+
+SCALAR_RULES: dict[str, ScalarRule] = {**arithmetic.RULES, **chlo_functions.RULES}
+"""Elementwise ops, which the bodies of reductions may contain too."""
+
+LOWERINGS: dict[str, Lower] = {
+    **{name: lower_elementwise(rule) for name, rule in SCALAR_RULES.items()},
+    **{name: lower_broadcasting(rule) for name, rule in chlo_functions.BROADCASTING.items()},
+    **shapes.LOWERINGS,
+    **slices.LOWERINGS,
+    **dot.LOWERINGS,
+    **reduce.LOWERINGS,
+    **reduce_window.LOWERINGS,
+    **convolution.LOWERINGS,
+    **select_and_scatter.LOWERINGS,
+    **gather.LOWERINGS,
+    **control.LOWERINGS,
+    **refused.LOWERINGS,
+}
+"""Every op that is lowered, or refused with more than its name."""
