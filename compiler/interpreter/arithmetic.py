@@ -259,7 +259,8 @@ def _rsqrt(x: Array) -> Array:
 
 
 def _powi(op: Operation, args: Sequence[Array], types: Types) -> Array:
-    """Integer powers by squaring; of a negative exponent the reciprocal, rounded towards zero."""
+    """Integer powers by squaring; of a negative exponent the reciprocal, rounded towards zero,
+    and 0 for the base 0."""
     base, exponent = (signed(arg).astype(np.int64) for arg in args)
     result = np.ones(np.broadcast_shapes(base.shape, exponent.shape), np.int64)
     power, left = base, np.maximum(exponent, 0)
@@ -268,7 +269,7 @@ def _powi(op: Operation, args: Sequence[Array], types: Types) -> Array:
             result = np.where(left & 1, result * power, result)
             power, left = power * power, left >> 1
     odd = np.where(exponent & 1, base, 1)
-    negative = np.where(base == 1, 1, np.where(base == -1, odd, np.where(base == 0, -1, 0)))
+    negative = np.where(base == 1, 1, np.where(base == -1, odd, 0))
     return types.fit(np.where(exponent < 0, negative, result), op.results[0].type)
 
 

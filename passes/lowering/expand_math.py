@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from xdsl.context import Context
+from xdsl.dialects import math
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -20,6 +21,7 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import vector
+from ingot.compiler.dialects.math import SincosOp
 from ingot.passes.lowering import math_boolean, math_conversion, math_integer, math_minmax
 from ingot.passes.lowering.combining import combining
 from ingot.passes.lowering.emitter import (
@@ -71,6 +73,8 @@ class ExpandMathPass(ModulePass):
             for inner in list(kernel.walk()):
                 if isinstance(inner, vector.ReductionOp | xdsl_vector.ReductionOp):
                     _write_out_reduction(inner)
+                elif isinstance(inner, SincosOp):
+                    _split_sincos(inner)
             for inner in list(kernel.walk()):
                 if inner.name.startswith(("arith.", "math.")):
                     self._expand(inner, library)
@@ -115,6 +119,12 @@ def _write_out_reduction(op: vector.ReductionOp | xdsl_vector.ReductionOp) -> No
     if op.acc is not None:
         result = combine(e.value(op.acc), result)
     replace_op(op, result)
+
+
+def _split_sincos(op: SincosOp) -> None:
+    e = Emitter.before_op(op)
+    angle = e.value(op.operand)
+    replace_op(op, [e.math(math.SinOp, angle), e.math(math.CosOp, angle)])
 
 
 def _has_bf16(op: Operation) -> bool:

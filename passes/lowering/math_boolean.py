@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1, i32
 from xdsl.ir import Operation
 
 from ingot.compiler.dialects import arith
-from ingot.passes.lowering.emitter import Emitter, Value, element_type
+from ingot.passes.lowering.emitter import Emitter, Value, element_type, with_element
 
 Expansion = Callable[[Operation, Emitter], "Value | list[Value] | None"]
 
@@ -56,6 +56,14 @@ def _from_bit(true: float) -> Expansion:
     return expand
 
 
+def _signed_to_float(op: Operation, e: Emitter) -> Value:
+    """-1 or 0 by way of an integer: Mesa makes a selection of -1.0 or 0.0 give -0.0."""
+    result = op.results[0].type
+    bit = e.value(op.operands[0])
+    number = bit.select(e.const(-1, with_element(result, i32)), 0)
+    return number.to_float(element_type(result))
+
+
 def _to_bit(op: Operation, e: Emitter) -> Value:
     return (e.value(op.operands[0]) & 1).ne(0)
 
@@ -95,7 +103,7 @@ FROM_BIT: dict[str, Expansion] = {
     "arith.extui": _from_bit(1),
     "arith.extsi": _from_bit(-1),
     "arith.uitofp": _from_bit(1.0),
-    "arith.sitofp": _from_bit(-1.0),
+    "arith.sitofp": _signed_to_float,
     "arith.index_cast": _from_bit(-1),
     "arith.index_castui": _from_bit(1),
 }

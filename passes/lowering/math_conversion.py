@@ -1,4 +1,4 @@
-"""Conversions, roundings and signs.
+"""Conversions, roundings, signs and classes of floats.
 
 Float to integer saturates, and NaN becomes 0. `fptosi` and `fptoui` that come out of here see only
 values in range, so no target's undefined conversion is reached.
@@ -7,8 +7,9 @@ values in range, so no target's undefined conversion is reached.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
-from xdsl.dialects.builtin import Float32Type, f32
+from xdsl.dialects.builtin import Float16Type, Float32Type, f32
 from xdsl.ir import Operation
 
 from ingot.passes.lowering.emitter import Emitter, Value, bitwidth
@@ -69,6 +70,24 @@ def fpowi(op: Operation, e: Emitter) -> Value:
     return result.convert(x.element)
 
 
+def is_nan(op: Operation, e: Emitter) -> Value:
+    return e.value(op.operands[0]).is_nan()
+
+
+def is_infinite(op: Operation, e: Emitter) -> Value:
+    return e.value(op.operands[0]).abs().eq(inf)
+
+
+def is_finite(op: Operation, e: Emitter) -> Value:
+    return e.value(op.operands[0]).abs().lt(inf)
+
+
+def is_normal(op: Operation, e: Emitter) -> Value:
+    magnitude = e.value(op.operands[0]).abs()
+    smallest = 2.0**-14 if isinstance(magnitude.element, Float16Type) else 2.0**-126
+    return magnitude.ge(smallest) & magnitude.lt(inf)
+
+
 def round_to_bf16(x: Value) -> Value:
     """The bf16 number nearest to an f32, ties to even, as an f32; NaN stays NaN."""
     bits = x.bits()
@@ -85,4 +104,8 @@ EXPANSIONS: dict[str, Expansion] = {
     "math.copysign": copysign,
     "math.round": round_half_away,
     "math.fpowi": fpowi,
+    "math.isnan": is_nan,
+    "math.isinf": is_infinite,
+    "math.isfinite": is_finite,
+    "math.isnormal": is_normal,
 }

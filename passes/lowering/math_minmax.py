@@ -80,6 +80,18 @@ def minnumf(op: Operation, e: Emitter) -> Value:
     return _number(op, e, maximum=False)
 
 
+def clampf(op: Operation, e: Emitter) -> Value:
+    """minimumf(maximumf(value, low), high)"""
+    value, low, high = (e.value(operand) for operand in op.operands)
+    return e.call("arith.minimumf", e.call("arith.maximumf", value, low), high)
+
+
+def fast_clamp(op: Operation, e: Emitter) -> Value:
+    value, low, high = (e.value(operand) for operand in op.operands)
+    at_least = value.gt(low).select(value, low)
+    return at_least.lt(high).select(at_least, high)
+
+
 def fast_maximum(op: Operation, e: Emitter) -> Value:
     a, b, _ = _operands(op, e)
     return a.gt(b).select(a, b)
@@ -100,11 +112,13 @@ EXPANSIONS: dict[str, Callable[[Operation, Emitter], Value]] = {
     "arith.minimumf": minimumf,
     "arith.maxnumf": maxnumf,
     "arith.minnumf": minnumf,
+    "math.clampf": clampf,
 }
 FAST_EXPANSIONS: dict[str, Callable[[Operation, Emitter], Value]] = {
     "arith.maximumf": fast_maximum,
     "arith.minimumf": fast_minimum,
     "arith.maxnumf": fast_maximum,
     "arith.minnumf": fast_minimum,
+    "math.clampf": fast_clamp,
 }
 """Under `math=fast` the result is not specified where an operand is NaN, nor the sign of zero."""
