@@ -50,3 +50,60 @@ func.func @copies(%x: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2x
   %f = linalg.fill ins(%m : i64) outs(%e : tensor<2xi64>) -> tensor<2xi64>
   return %x, %c, %d, %f, %f : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi64>, tensor<2xi64>
 }
+
+// -----
+
+// What a loop carries has one place, here that of the result. The kernel that makes the first value
+// writes it there; a value of which the body needs the old one is copied at the end of the body.
+// CHECK:       plan.program @loop (tensor<4xf32>) -> tensor<4xf32> transient 16
+// CHECK-NEXT:    plan.dispatch @k [#plan.range<argument 0, 0 : 16>, #plan.range<result 0, 0 : 16>] reads 1
+// CHECK-NEXT:    plan.loop times 3 {
+// CHECK-NEXT:      plan.dispatch @k [#plan.range<result 0, 0 : 16>, #plan.range<transient 0, 0 : 16>] reads 1
+// CHECK-NEXT:      plan.barrier
+// CHECK-NEXT:      plan.copy <transient 0, 0 : 16> to <result 0, 0 : 16>
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = dispatch.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = host.loop @body times 3 carry(%0 : tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @body(%a: tensor<4xf32>) -> tensor<4xf32> attributes {ingot.host_body} {
+  %0 = dispatch.call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @k(tensor<4xf32>) -> tensor<4xf32> attributes {ingot.kernel}
+
+// -----
+
+// Both sides of a branch write the result themselves; a loop asks after its condition.
+// CHECK:       plan.program @decide
+// CHECK-NEXT:    plan.if <argument 0, 0 : 1> {
+// CHECK-NEXT:      plan.dispatch @k [#plan.range<argument 1, 0 : 16>, #plan.range<result 0, 0 : 16>] reads 1
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      plan.copy <argument 1, 0 : 16> to <result 0, 0 : 16>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    plan.copy <argument 1, 0 : 16> to <transient 0, [[AT:[0-9]+]] : 16>
+// CHECK-NEXT:    plan.while <transient 0, [[FLAG:[0-9]+]] : 1> {
+// CHECK-NEXT:      plan.dispatch @p [#plan.range<transient 0, [[AT]] : 16>, #plan.range<transient 0, [[FLAG]] : 1>] reads 1
+// CHECK-NEXT:    } do {
+// CHECK:         }
+// CHECK-NEXT:    plan.copy <transient 0, [[AT]] : 16> to <result 1, 0 : 16>
+func.func @decide(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = host.if %c : tensor<i1> then @then else @else use(%x : tensor<4xf32>) -> tensor<4xf32>
+  %1 = host.while @go do @then carry(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @then(%a: tensor<4xf32>) -> tensor<4xf32> attributes {ingot.host_body} {
+  %0 = dispatch.call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @else(%a: tensor<4xf32>) -> tensor<4xf32> attributes {ingot.host_body} {
+  return %a : tensor<4xf32>
+}
+func.func private @go(%a: tensor<4xf32>) -> (tensor<i1>, tensor<4xf32>) attributes {ingot.host_body} {
+  %0 = dispatch.call @p(%a) : (tensor<4xf32>) -> tensor<i1>
+  return %0, %a : tensor<i1>, tensor<4xf32>
+}
+func.func private @p(tensor<4xf32>) -> tensor<i1> attributes {ingot.kernel}
+func.func private @k(tensor<4xf32>) -> tensor<4xf32> attributes {ingot.kernel}
