@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import math
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from ingot.compiler.analysis.index_range import constant_int, is_non_negative
-from ingot.passes.lowering.emitter import Emitter, Value, element_type
+from ingot.compiler.dialects import arith
+from ingot.passes.lowering.emitter import Emitter, Value, element_type, with_element
 
 Expansion = Callable[[Operation, Emitter], "Value | list[Value] | None"]
 
@@ -227,7 +228,47 @@ def mului_extended(op: Operation, e: Emitter) -> list[Value]:
     return _wide_product(op, e, signed=False)
 
 
+def cmpi(op: Operation, e: Emitter) -> Value | None:
+    """Orders of sign-extended i32 without the extension, or by the unsigned order.
+
+    Mesa before 23.1 answers wrong when the other side of such a comparison is a constant, or
+    becomes one inside the driver; and 64-bit comparisons are slow where the hardware lacks them.
+    """
+    assert isinstance(op, arith.CmpiOp)
+    name = _ORDERS.get(op.predicate.value.data)
+    if name is None or element_type(op.lhs.type) != IntegerType(64):
+        return None
+    if not any(_is_extended(operand) for operand in op.operands):
+        return None
+    left, right = (_narrowed(operand, e) for operand in op.operands)
+    if left is not None and right is not None:
+        return e.op(arith.CmpiOp(left.ssa, right.ssa, f"s{name}"))
+    flipped = [value ^ _minimum(value) for value in _values(op, e)]
+    return e.op(arith.CmpiOp(flipped[0].ssa, flipped[1].ssa, f"u{name}"))
+
+
+_ORDERS = {2: "lt", 3: "le", 4: "gt", 5: "ge"}
+"""The signed orders by the value of the predicate."""
+
+
+def _is_extended(value: SSAValue) -> bool:
+    owner = value.owner
+    return isinstance(owner, arith.ExtSIOp) and element_type(owner.input.type) == IntegerType(32)
+
+
+def _narrowed(value: SSAValue, e: Emitter) -> Value | None:
+    """An i64 value as i32, where it is one that was extended, or a constant that fits."""
+    owner = value.owner
+    if isinstance(owner, arith.ExtSIOp) and _is_extended(value):
+        return e.value(owner.input)
+    number = constant_int(value)
+    if number is None or not -(1 << 31) <= number < 1 << 31:
+        return None
+    return e.const(number, with_element(value.type, IntegerType(32)))
+
+
 EXPANSIONS: dict[str, Expansion] = {
+    "arith.cmpi": cmpi,
     "arith.divsi": divsi,
     "arith.divui": divui,
     "arith.remsi": remsi,

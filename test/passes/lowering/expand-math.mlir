@@ -64,6 +64,16 @@ func.func @boolean(%a: i1, %b: i1) -> (i1, f32) attributes {ingot.kernel} {
 // CHECK:      %s = arith.xori %a, %b : i1
 // CHECK:      %f = arith.select %s, %{{.*}}, %{{.*}} : f32
 
+// Extended integers are compared before they are extended.
+func.func @compare(%a: i32) -> i1 attributes {ingot.kernel} {
+  %w = arith.extsi %a : i32 to i64
+  %c = arith.constant 9 : i64
+  %r = arith.cmpi slt, %w, %c : i64
+  return %r : i1
+}
+// CHECK-LABEL: func.func @compare
+// CHECK:      %r = arith.cmpi slt, %a, %{{.*}} : i32
+
 // Functions stand once, whoever calls them.
 // CHECK:      func.func private @ingot_exp_f32(%x: f32) -> f32
 // CHECK:      func.func private @ingot_tanh_f32

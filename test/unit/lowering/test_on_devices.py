@@ -233,3 +233,25 @@ def test_formulas_survive_the_drivers(device: Device, name: str) -> None:
     got = run(text, [x, np.zeros_like(x)], device)[1]
     scale = 2 / np.sqrt(np.pi) if name == "erf" else 1.0
     assert np.allclose(got, x * scale, rtol=1e-4 if name == "log1p" else 2e-7)
+
+
+@pytest.mark.parametrize("predicate", ["slt", "sle", "sgt", "sge"])
+@pytest.mark.parametrize("bound", [9, 1 << 40], ids=["narrow", "wide"])
+def test_orders_of_extended_integers(device: Device, predicate: str, bound: int) -> None:
+    # Mesa 22.3 compares a sign-extended i32 with a constant wrongly.
+    body = f"""
+          %wide = arith.extsi %0 : i32 to i64
+          %bound = arith.constant {bound} : i64
+          %p = arith.cmpi {predicate}, %wide, %bound : i64
+          %q = arith.cmpi {predicate}, %bound, %wide : i64
+          %a = arith.extui %p : i1 to i32
+          %b = arith.extui %q : i1 to i32
+          %two = arith.constant 2 : i32
+          %twice = arith.muli %b, %two : i32
+          %r = arith.addi %a, %twice : i32"""
+    x = np.array([-(1 << 31), -1, 0, 8, 9, 10, (1 << 31) - 1], np.int32)
+    got = run(elementwise(body, ["i32"], "i32", len(x)), [x, np.zeros_like(x)], device)[1]
+    compare = {"slt": np.less, "sle": np.less_equal, "sgt": np.greater, "sge": np.greater_equal}
+    wide = x.astype(np.int64)
+    expected = compare[predicate](wide, bound) + 2 * compare[predicate](bound, wide)
+    assert np.array_equal(got, expected)
