@@ -86,12 +86,18 @@ def describe_kernel(func: FuncOp) -> KernelShape:
             has_reduction=True,
             element_bytes=element_bytes,
         )
+    has_reduction = any(reduction_loops(op) for op in generics)
+    transposed: list[tuple[int, int]] = []
+    if isinstance(owner, GenericOp) and not has_reduction:
+        transposed = transposed_inputs(owner)
     return KernelShape(
         kind="pointwise",
         parallel=shape,
         vectorizable=not has_regions,
-        has_reduction=any(reduction_loops(op) for op in generics),
+        has_reduction=has_reduction,
         contraction=_contraction(func, shape),
+        transposed=tuple(i for i, loop in transposed if loop == transposed[0][1]),
+        transposed_loop=transposed[0][1] if transposed else 0,
         element_bytes=element_bytes,
     )
 
@@ -115,6 +121,22 @@ def _inner_extents(op: GenericOp, dims: Dims) -> list[int]:
         if loop is not None and isinstance(e, AffineDimExpr)
     }
     return [n for i, n in enumerate(loop_extents(op)) if i not in row_loops]
+
+
+def transposed_inputs(op: GenericOp) -> list[tuple[int, int]]:
+    """Inputs, by position, that are contiguous along another shared loop than the result, and it.
+
+    Loops are counted in the order of the result's dimensions.
+    """
+    out = indexing_maps(op)[len(op.inputs)].results
+    found: list[tuple[int, int]] = []
+    for position, map_ in enumerate(indexing_maps(op)[: len(op.inputs)]):
+        exprs = map_.results
+        if len(exprs) > 1 and len(set(exprs)) == len(exprs) and set(exprs) <= set(out):
+            loop = out.index(exprs[-1])
+            if loop != len(out) - 1 and out[-1] in exprs:
+                found.append((position, loop))
+    return found
 
 
 def find_contraction(func: FuncOp) -> GenericOp | None:

@@ -34,7 +34,7 @@ class Schedule:
     reduction: int = 0
     """Elements of a contraction's reduction loop staged at once; 0 when it is not tiled."""
     promote: tuple[int, ...] = ()
-    """Inputs of the contraction that are staged in threadgroup memory."""
+    """Inputs of the contraction, or of the last op, that are staged in threadgroup memory."""
     unroll: int = 1
     """Steps of a contraction's reduction loop that are emitted together."""
 
@@ -112,6 +112,10 @@ class KernelShape:
     """No body has control flow, and the innermost loop walks contiguous memory somewhere."""
     has_reduction: bool = False
     contraction: ContractionShape | None = None
+    transposed: tuple[int, ...] = ()
+    """Inputs of an elementwise kernel's last op that are contiguous along `transposed_loop`."""
+    transposed_loop: int = 0
+    """A shared loop other than the last one, along which the results are contiguous."""
     element_bytes: int = 4
     """The widest element that is read or written."""
 
@@ -131,6 +135,10 @@ def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
         return _row_schedule(shape, profile)
     if shape.contraction is not None:
         schedule = _contraction_schedule(shape, shape.contraction, profile)
+        if schedule is not None:
+            return schedule
+    if shape.transposed:
+        schedule = _transpose_schedule(shape, profile)
         if schedule is not None:
             return schedule
     return _pointwise_schedule(shape, profile)
@@ -185,6 +193,30 @@ def _pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
         thread=tuple(thread),
         threads=_product(spread),
         vector=vector,
+    )
+
+
+_TRANSPOSE_TILE = 32
+
+
+def _transpose_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule | None:
+    """Square tiles through threadgroup memory: both sides are walked along their rows."""
+    tile, loop, last = _TRANSPOSE_TILE, shape.transposed_loop, len(shape.parallel) - 1
+    staged = len(shape.transposed) * tile * (tile + 1) * shape.element_bytes
+    if staged > profile.threadgroup_memory or not shape.vectorizable:
+        return None
+    if min(shape.parallel[loop], shape.parallel[last]) < tile:
+        return None
+    vector = _vector_width(shape, shape.parallel[last])
+    sizes = {loop: tile, last: tile}
+    thread = {last: vector}
+    return Schedule(
+        kind="pointwise",
+        threadgroup=tuple(sizes.get(i, 1) for i in range(last + 1)),
+        thread=tuple(thread.get(i, 1) for i in range(last + 1)),
+        threads=tile * tile // vector,
+        vector=vector,
+        promote=shape.transposed,
     )
 
 

@@ -15,6 +15,7 @@ from xdsl.dialects.bufferization import AllocTensorOp
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     IndexType,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     NoneAttr,
@@ -261,8 +262,10 @@ def store_row(evaluator: Evaluator, op: MaterializeInDestinationOp, schedule: Sc
 def copy_to_threadgroup(
     evaluator: Evaluator, allocs: Sequence[AllocTensorOp], schedule: Schedule
 ) -> None:
-    """Copy tiles to threadgroup memory, all threads together, between two barriers."""
-    evaluator.emit(BarrierOp())
+    """Copy tiles to threadgroup memory, all threads together, before a barrier."""
+    if isinstance(allocs[0].parent_op(), ForOp):
+        # The last iteration's readers come before this one's writers.
+        evaluator.emit(BarrierOp())
     for alloc in allocs:
         _copy_tile(evaluator, alloc, schedule)
     evaluator.emit(BarrierOp())
@@ -271,7 +274,9 @@ def copy_to_threadgroup(
 def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -> None:
     assert alloc.copy is not None
     shape, element = shape_of(alloc.tensor), element_type(alloc.tensor)
-    buffer = _threadgroup_buffer(evaluator, shape, element, alloc)
+    pitch = alloc.attributes.get("ingot.pitch")
+    stored = (*shape[:-1], pitch.value.data) if isinstance(pitch, IntegerAttr) else shape
+    buffer = _threadgroup_buffer(evaluator, stored, element, alloc)
     target = View(buffer, [Linear()] * len(shape), [False] * len(shape), padded=True)
     evaluator.views[alloc.tensor] = target
     source = alloc.copy

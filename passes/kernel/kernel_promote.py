@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     TensorType,
+    i64,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import ForOp
@@ -36,7 +37,7 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.compiler.dialects.linalg import GenericOp
-from ingot.compiler.dialects.tensor import PadOp
+from ingot.compiler.dialects.tensor import PadOp, ParallelInsertSliceOp
 from ingot.passes.kernel.tiling import (
     Index,
     Tile,
@@ -50,7 +51,7 @@ from ingot.passes.kernel.tiling import (
 
 @dataclass(frozen=True)
 class KernelPromotePass(ModulePass):
-    """Stage the tiles that a threadgroup's contraction reads in threadgroup memory (L3).
+    """Stage tiles that the threads of a threadgroup share in threadgroup memory (L3).
 
     before:  %s = tensor.extract_slice %a[%thread, %k] [4, 16]
     after:   %p = bufferization.alloc_tensor() copy(%a[%group, %k] [64, 16])
@@ -67,17 +68,55 @@ class KernelPromotePass(ModulePass):
         for func in op.ops:
             if isinstance(func, FuncOp) and is_kernel(func):
                 schedule = Schedule.from_attr(func.attributes["ingot.schedule"])
-                for generic in list(func.walk()) if schedule.promote else []:
-                    if (
-                        isinstance(generic, GenericOp)
-                        and isinstance(generic.parent_op(), ForOp)
-                        and match_contraction(generic)
-                    ):
-                        for position in schedule.promote:
-                            promote(generic, position, schedule)
+                if schedule.promote:
+                    for generic in list(func.walk()):
+                        if isinstance(generic, GenericOp):
+                            _promote_inputs(generic, schedule)
 
 
-def promote(op: GenericOp, position: int, schedule: Schedule) -> None:
+def _promote_inputs(op: GenericOp, schedule: Schedule) -> None:
+    if schedule.kind == "contraction":
+        if isinstance(op.parent_op(), ForOp) and match_contraction(op):
+            for position in schedule.promote:
+                promote_reduction_tile(op, position, schedule)
+    elif not op.results[0].uses or any(
+        isinstance(use.operation, ParallelInsertSliceOp) for use in op.results[0].uses
+    ):
+        for position in schedule.promote:
+            promote_tile(op, position, schedule)
+
+
+def promote_tile(op: GenericOp, position: int, schedule: Schedule) -> None:
+    """Stage input `position`, a thread's slice of its threadgroup's tile.
+
+    Threads read the copy across its rows, so rows are one element longer than the tile: elements of
+    a column then lie in different banks.
+    """
+    thread_slice = op.inputs[position].owner
+    if not isinstance(thread_slice, tensor.ExtractSliceOp):
+        return
+    group = thread_slice.source
+    builder = before(thread_slice)
+    tiles = [Tile(0, size) for size in dimension_sizes(group)]
+    full = [schedule.threadgroup[_shared_loop(op, position, dim)] for dim in range(len(tiles))]
+    alloc = _stage(builder, op, _pad(builder, group, tiles, full), "tile")
+    alloc.attributes["ingot.pitch"] = IntegerAttr(full[-1] + 1, i64)
+    ranges = zip(mixed_offsets(thread_slice), mixed_sizes(thread_slice), strict=True)
+    op.operands[position] = Tiler(builder).slice(alloc.tensor, tuple(Tile(*r) for r in ranges))
+    if not thread_slice.result.uses:
+        thread_slice.detach()
+        thread_slice.erase()
+
+
+def _stage(builder: Builder, op: GenericOp, value: SSAValue, name: str) -> AllocTensorOp:
+    alloc = AllocTensorOp(value.type, copy=value)
+    alloc.attributes["memory_space"] = AddressSpaceAttr(AddressSpace.WORKGROUP)
+    alloc.tensor.name_hint = name
+    alloc.location = op.location
+    return builder.insert(alloc)
+
+
+def promote_reduction_tile(op: GenericOp, position: int, schedule: Schedule) -> None:
     """Stage input `position`: a slice along the reduction of a thread's slice of a tensor."""
     k_slice = op.inputs[position].owner
     if not isinstance(k_slice, tensor.ExtractSliceOp):
@@ -105,11 +144,7 @@ def promote(op: GenericOp, position: int, schedule: Schedule) -> None:
             full.append(schedule.threadgroup[_shared_loop(op, position, len(full))])
             offsets.append(thread)
     staged = _pad(builder, Tiler(builder).slice(group, tuple(tiles)), tiles, full)
-    alloc = AllocTensorOp(staged.type, copy=staged)
-    alloc.attributes["memory_space"] = AddressSpaceAttr(AddressSpace.WORKGROUP)
-    alloc.tensor.name_hint = f"tile_{'ab'[position]}" if position < 2 else None
-    alloc.location = op.location
-    builder.insert(alloc)
+    alloc = _stage(builder, op, staged, f"tile_{'ab'[position]}")
     ranges = tuple(
         Tile(offset, schedule.reduction if isinstance(k, SSAValue) else size)
         for offset, k, size in zip(offsets, k_offsets, sizes, strict=True)

@@ -23,3 +23,16 @@ func.func private @matmul(%x: tensor<64x40xf32>, %y: tensor<40x32xf32>) -> tenso
   } -> tensor<64x32xf32>
   return %2 : tensor<64x32xf32>
 }
+
+// The input of a transposition is read along its rows, in tiles whose rows lie one bank apart.
+// CHECK-LABEL: func.func private @transpose
+// CHECK: %tile = bufferization.alloc_tensor() copy(%{{.*}}) {memory_space = #gpu.address_space<workgroup>, ingot.pitch = 33 : i64} : tensor<32x32xf32>
+// CHECK: tensor.extract_slice %tile[%{{.*}}, %{{.*}}] [4, 1] [1, 1] : tensor<32x32xf32> to tensor<4x1xf32>
+func.func private @transpose(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {ingot.kernel, ingot.schedule = {kind = "pointwise", threadgroup = array<i64: 32, 32>, thread = array<i64: 1, 4>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64: 0>}} {
+  %0 = tensor.empty() : tensor<64x64xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xf32>) outs(%0 : tensor<64x64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}

@@ -56,3 +56,15 @@ func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64xf32> attributes {in
   } -> tensor<64xf32>
   return %2 : tensor<64xf32>
 }
+
+// An input that is contiguous along another loop than the result goes through threadgroup memory.
+// CHECK-LABEL: func.func private @transpose
+// CHECK-SAME: kind = "pointwise", threadgroup = array<i64: 32, 32>, thread = array<i64: 1, 4>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64: 0>
+func.func private @transpose(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {ingot.kernel} {
+  %0 = tensor.empty() : tensor<64x64xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xf32>) outs(%0 : tensor<64x64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
