@@ -48,6 +48,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "pad-to-generic",
         "slices-to-generic",
         "sink-scalars",
+        "widen-index",
         "clamp-extracts",
         "linalg-fold-unit-dims",
         "linalg-propagate-reshapes",

@@ -15,6 +15,7 @@ PASSES: tuple[str, ...] = (
     "pad-to-generic",
     "slices-to-generic",
     "sink-scalars",
+    "widen-index",
     "clamp-extracts",
     "linalg-fold-unit-dims",
     "linalg-propagate-reshapes",
