@@ -59,6 +59,24 @@ def drop_inputs(op: GenericOp, positions: set[int]) -> None:
     set_operands(op, inputs, outputs, new_maps)
 
 
+class CaptureScalarInputs(RewritePattern):
+    """Use a scalar input in the body as it is."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        scalars = [i for i, v in enumerate(op.inputs) if not isinstance(v.type, TensorType)]
+        if not scalars:
+            return
+        block = op.body.block
+        inputs, maps = list(op.inputs), indexing_maps(op)
+        for position in reversed(scalars):
+            block.args[position].replace_all_uses_with(inputs[position])
+            block.erase_arg(block.args[position])
+            del inputs[position], maps[position]
+        set_operands(op, inputs, list(op.outputs), maps)
+        rewriter.notify_op_modified(op)
+
+
 class ShareBodyOps(RewritePattern):
     """Compute equal ops of the body once."""
 
@@ -213,6 +231,7 @@ class FoldEmptyLoops(RewritePattern):
 
 
 GENERIC_PATTERNS: tuple[RewritePattern, ...] = (
+    CaptureScalarInputs(),
     FoldEmptyLoops(),
     ElementwiseInitToInput(),
     DropUnreadInits(),

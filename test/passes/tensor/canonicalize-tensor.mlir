@@ -113,3 +113,18 @@ func.func @fold_in_type() -> tensor<f16> {
   } -> tensor<f16>
   return %0 : tensor<f16>
 }
+
+// CHECK-LABEL: func.func @scalar_input_is_captured
+// CHECK:         linalg.generic {{.*}} ins(%x : tensor<4xf32>)
+// CHECK-NEXT:    ^bb0(%a: f32, %out: f32):
+// CHECK-NEXT:      arith.addf %a, %s : f32
+func.func @scalar_input_is_captured(%x: tensor<4xf32>, %t: tensor<f32>) -> tensor<4xf32> {
+  %s = tensor.extract %t[] : tensor<f32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%s, %x : f32, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%v: f32, %a: f32, %out: f32):
+    %n = arith.addf %a, %v : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
