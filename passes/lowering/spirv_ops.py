@@ -276,7 +276,29 @@ def _shuffle(c: FunctionConversion, op: Operation) -> SSAValue:
     if any(use.operation in c.live for use in op.valid.uses):
         raise refuse(op, "`gpu.shuffle` whose second result is used")
     build = _SHUFFLES[op.mode.data]
-    return c.emit(build(spirv.Scope.Subgroup, c.value(op.value), c.value(op.offset)))
+    result = c.emit(build(spirv.Scope.Subgroup, c.value(op.value), c.value(op.offset)))
+    if not _is_evaluated_lazily(op.results[0]):
+        return result
+    variable = c.emit(spirv.VariableOp(result.type))
+    c.add(spirv.StoreOp(variable, result))
+    return c.emit(spirv.LoadOp(variable))
+
+
+def _is_evaluated_lazily(value: SSAValue) -> bool:
+    """Whether SPIRV-Cross may print a value inside the second operand of `&&`, `||` or `?:`.
+
+    There only some lanes would compute it: no place for a shuffle. A value with several uses gets
+    a name, and so do the operands of everything else.
+    """
+    uses = list(value.uses)
+    if len(uses) != 1:
+        return False
+    user = uses[0].operation
+    if isinstance(user, xdsl_arith.SelectOp):
+        return True
+    if isinstance(user, xdsl_arith.AndIOp | xdsl_arith.OrIOp) and element_type(value.type) == i1:
+        return True
+    return len(user.results) == 1 and not user.regions and _is_evaluated_lazily(user.results[0])
 
 
 def _call(c: FunctionConversion, op: Operation) -> SSAValue:

@@ -136,3 +136,29 @@ func.func private @twice(%x: f32) -> f32 {
 // CHECK:      %[[CALL:.*]] = spirv.FunctionCall @twice(%v) : (f32) -> f32
 // CHECK:      spirv.Store "Function" %r, %[[CALL]] : f32
 // CHECK-NOT:  func.func
+
+// -----
+
+// A shuffle that would be printed behind `&&` gets a place of its own; others do not need one.
+func.func @shuffles(%x: memref<32xi32>) attributes {ingot.kernel, ingot.workgroup_size = array<i64: 32, 1, 1>} {
+  %t = gpu.thread_id x
+  %one = arith.constant 1 : i32
+  %width = arith.constant 32 : i32
+  %v = memref.load %x[%t] : memref<32xi32>
+  %a, %valid_a = gpu.shuffle xor %v, %one, %width : i32
+  %sum = arith.addi %v, %a : i32
+  %positive = arith.cmpi sgt, %sum, %one : i32
+  %b, %valid_b = gpu.shuffle xor %sum, %one, %width : i32
+  %small = arith.cmpi slt, %b, %one : i32
+  %both = arith.andi %positive, %small : i1
+  %r = arith.select %both, %v, %one : i32
+  %total = arith.addi %r, %sum : i32
+  memref.store %total, %x[%t] : memref<32xi32>
+  return
+}
+// CHECK:      spirv.func @shuffles
+// CHECK:      spirv.GroupNonUniformShuffleXor
+// CHECK-NOT:  spirv.Store
+// CHECK:      %[[LAZY:.*]] = spirv.GroupNonUniformShuffleXor
+// CHECK:      spirv.Store "Function" %{{.*}}, %[[LAZY]] : i32
+// CHECK:      spirv.LogicalAnd
