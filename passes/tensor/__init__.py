@@ -5,10 +5,13 @@ from __future__ import annotations
 PASSES: tuple[str, ...] = (
     "inline-calls",
     "linalg-generalize-named-ops",
+    "convert-elementwise-to-linalg",
     "convert-tm-tensor",
     "drop-asserts",
     "demote-f64",
     "verify-supported",
+    "outline-dynamic-shapes",
+    "linalg-compact-outputs",
     "canonicalize-tensor",
     "outline-control-flow",
     "generate-to-generic",

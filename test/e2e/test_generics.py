@@ -1,0 +1,17 @@
+"""Every form of linalg.generic and of the tensor ops, end to end, against the evaluator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.batch import check_module
+from support.harness import DEVICES
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+@pytest.mark.parametrize("file", sorted(DATA.glob("*.mlir")), ids=lambda path: path.stem)
+def test_module(file: Path, device_name: str) -> None:
+    check_module(file.read_text(), device_name)
