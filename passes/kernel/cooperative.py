@@ -51,6 +51,7 @@ from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.indices import dimension_sizes
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.reduction import (
@@ -60,7 +61,6 @@ from ingot.passes.kernel.reduction import (
     widen_accumulator,
 )
 from ingot.passes.kernel.store import store
-from ingot.passes.kernel.tiling import dimension_sizes
 
 _UNROLLED_CHUNKS = 8
 

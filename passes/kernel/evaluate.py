@@ -28,9 +28,9 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 from ingot.passes.kernel.body import Body
 from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.indices import result_index
 from ingot.passes.kernel.linear import Linear, linear_of_expr
 from ingot.passes.kernel.memory import MemoryEmitter, shift
-from ingot.passes.kernel.tiling import result_index
 
 ReduceAt = Callable[["Evaluator", GenericOp, SSAValue, Sequence[Linear], Lanes | None], SSAValue]
 

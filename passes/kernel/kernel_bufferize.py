@@ -38,8 +38,12 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp, ToTensorOp
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
+from ingot.passes.kernel.indices import (
+    Index,
+    argument_index,
+    erase_unused,
+)
 from ingot.passes.kernel.mapping import is_over_blocks
-from ingot.passes.kernel.tiling import Index, argument_index, erase_unused
 
 
 @dataclass(frozen=True)

@@ -38,15 +38,14 @@ from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp, ParallelInsertSliceOp
-from ingot.passes.kernel.tiling import (
+from ingot.passes.kernel.indices import (
     Index,
-    Tile,
-    Tiler,
     apply_map,
     dimension_sizes,
     mixed_offsets,
     mixed_sizes,
 )
+from ingot.passes.kernel.tiling import Tile, Tiler
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from ingot.compiler.analysis.structured import (
 )
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.linalg import GenericOp
-from ingot.passes.kernel.tiling import Tile, Tiler, dimension_sizes, tile_size
+from ingot.passes.kernel.indices import dimension_sizes, tile_size
+from ingot.passes.kernel.tiling import Tile, Tiler
 
 
 @dataclass(frozen=True)

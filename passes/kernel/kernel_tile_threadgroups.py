@@ -19,15 +19,10 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
+from ingot.passes.kernel.indices import apply_map, erase_unused, tile_size
 from ingot.passes.kernel.mapping import block_mapping
 from ingot.passes.kernel.results import related_dims, result_tiles
-from ingot.passes.kernel.tiling import (
-    Tile,
-    Tiler,
-    apply_map,
-    erase_unused,
-    tile_size,
-)
+from ingot.passes.kernel.tiling import Tile, Tiler
 
 
 @dataclass(frozen=True)

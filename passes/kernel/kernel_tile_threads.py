@@ -19,16 +19,15 @@ from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.shared_loops import Dims
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
-from ingot.passes.kernel.mapping import is_over_blocks, thread_mapping
-from ingot.passes.kernel.results import related_dims, result_tiles
-from ingot.passes.kernel.tiling import (
-    Tile,
-    Tiler,
+from ingot.passes.kernel.indices import (
     apply_map,
     dimension_sizes,
     erase_unused,
     tile_size,
 )
+from ingot.passes.kernel.mapping import is_over_blocks, thread_mapping
+from ingot.passes.kernel.results import related_dims, result_tiles
+from ingot.passes.kernel.tiling import Tile, Tiler
 
 
 @dataclass(frozen=True)

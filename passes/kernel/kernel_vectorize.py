@@ -15,7 +15,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.building import before
-from ingot.compiler.analysis.kernel_shape import is_kernel
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import reduction_loops, shape_of
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
@@ -26,6 +25,7 @@ from ingot.compiler.dialects.scf import ForallOp
 from ingot.passes.kernel.cooperative import copy_to_threadgroup, reduce_row, store_row
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.indices import dimension_sizes, erase_unused, result_index, upper_bound
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
 from ingot.passes.kernel.reduction import (
@@ -36,7 +36,6 @@ from ingot.passes.kernel.reduction import (
     widen_accumulator,
 )
 from ingot.passes.kernel.store import store
-from ingot.passes.kernel.tiling import dimension_sizes, erase_unused, result_index, upper_bound
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class KernelVectorizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.ops:
-            if isinstance(func, FuncOp) and is_kernel(func):
+            if isinstance(func, FuncOp) and "ingot.schedule" in func.attributes:
                 schedule = Schedule.from_attr(func.attributes["ingot.schedule"])
                 for loop in func.body.block.ops:
                     if isinstance(loop, ForallOp) and is_over_blocks(loop):

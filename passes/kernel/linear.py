@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ingot.compiler.dialects.arith import AddiOp, ConstantOp, MuliOp, SubiOp
-from ingot.passes.kernel.tiling import apply_map, linear_coefficients
+from ingot.passes.kernel.indices import apply_map, linear_coefficients
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from ingot.compiler.dialects.arith import (
 )
 from ingot.compiler.dialects.bufferization import ToTensorOp
 from ingot.passes.kernel.emitter import Emitter, Lanes
+from ingot.passes.kernel.indices import mixed_offsets, mixed_sizes
 from ingot.passes.kernel.linear import Linear, constant_index
-from ingot.passes.kernel.tiling import mixed_offsets, mixed_sizes
 
 
 @dataclass

@@ -32,9 +32,9 @@ from ingot.compiler.dialects.arith import AddfOp, ExtFOp, TruncFOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.indices import dimension_sizes, result_index
 from ingot.passes.kernel.linear import Linear, constant_index, linear_of_expr
 from ingot.passes.kernel.memory import shift
-from ingot.passes.kernel.tiling import dimension_sizes, result_index
 
 
 def wide_accumulator(value: SSAValue) -> Attribute | None:

@@ -9,7 +9,8 @@ from xdsl.ir import Operation, SSAValue
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.shared_loops import Dims, shared_dims
 from ingot.compiler.analysis.structured import shape_of
-from ingot.passes.kernel.tiling import Tile, dimension_sizes
+from ingot.passes.kernel.indices import dimension_sizes
+from ingot.passes.kernel.tiling import Tile
 
 
 def result_tiles(result: SSAValue, dims: Dims, tiles: list[Tile]) -> tuple[Tile, ...]:
