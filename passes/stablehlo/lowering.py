@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
@@ -24,13 +24,17 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ingot.compiler.analysis.constants import numpy_dtype
+from ingot.compiler.analysis.constants import dense_constant, numpy_dtype
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter
 from ingot.compiler.analysis.types import as_integer
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
+from ingot.passes.stablehlo.folding import fold
 from ingot.passes.stablehlo.scalar import Scalar, constant
+
+if TYPE_CHECKING:
+    from ingot.passes.stablehlo.folding import Array
 
 Lower = Callable[["Lowering", StableHLOOp], Sequence[SSAValue]]
 """Emits what computes an op, and returns the values of its results."""
@@ -85,6 +89,8 @@ class Lowering:
     scalar_rules: Mapping[str, ScalarRule]
     emit: Emitter
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    known: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, "Array"])
+    """Small old values whose elements are known."""
 
     def value(self, old: SSAValue) -> SSAValue:
         """The new value of an old one."""
@@ -100,13 +106,25 @@ class Lowering:
 
     def scalar(self, old: SSAValue) -> SSAValue:
         """The element of an old value of rank 0, as a constant where it is known."""
-        known = splat_of(old)
+        known = self.splat(old)
         if known is not None:
             return self.emit.add(arith.ConstantOp(known)).result
         new = self.value(old)
         return self.emit.add(
             tensor.ExtractOp(new, [], signless_tensor(old.type).element_type)
         ).result
+
+    def splat(self, old: SSAValue) -> IntegerAttr | FloatAttr | None:
+        """The element, signless, of an old value whose elements are known to be equal."""
+        array = self.known.get(old)
+        if array is None:
+            return splat_of(old)
+        first = array.reshape(-1)[:1]
+        if not first.size or not bool((array == first).all() or array.size == 1):
+            return None
+        element = signless_tensor(old.type).element_type
+        is_float = isinstance(element, AnyFloat)
+        return constant(float(first[0]) if is_float else int(first[0]), element)
 
     def ops(self, ops: Sequence[Operation], last: Callable[[Operation], None]) -> None:
         """Lower a block's ops in order; `last` handles the terminator."""
@@ -132,7 +150,13 @@ class Lowering:
     def _op(self, op: Operation) -> None:
         check_types(op)
         self.emit = Emitter(self.emit.builder, op.location)
-        if isinstance(op, StableHLOOp):
+        folded = fold(op, self.known)
+        if folded is not None:
+            self.known[op.results[0]] = folded
+        if folded is not None and isinstance(op, StableHLOOp):
+            literal = dense_constant(folded, signless_tensor(op.outs[0].type).element_type)
+            results: Sequence[SSAValue] = self.emit.add(arith.ConstantOp(literal)).results
+        elif isinstance(op, StableHLOOp):
             results = self._results(op)
         else:
             copy = op.clone(self.values)

@@ -13,7 +13,7 @@ from ingot.compiler.analysis.generics import Emitter, empty, fill
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects import ingot
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
-from ingot.passes.stablehlo.lowering import Lower, Lowering, splat_of
+from ingot.passes.stablehlo.lowering import Lower, Lowering
 from ingot.passes.stablehlo.reduce import combine
 from ingot.passes.stablehlo.shapes import reverse
 from ingot.passes.stablehlo.slices import pad
@@ -83,7 +83,7 @@ def lower_reduce_window(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     rank = len(shape)
     window = Window.of(op, rank)
     running = window.running_dim(shape)
-    if count == 1 and running is not None and 0 not in shape and _is_plain(op):
+    if count == 1 and running is not None and 0 not in shape and _is_plain(low, op):
         return [_scan(low, op, inputs[0], *running)]
     gaps = [dilation - 1 for dilation in window.base_dilations]
     padded = [
@@ -113,7 +113,7 @@ def lower_reduce_window(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     )
 
 
-def _is_plain(op: StableHLOOp) -> bool:
+def _is_plain(low: Lowering, op: StableHLOOp) -> bool:
     """Whether it does not matter how often the initial value is combined, as padding is."""
     first = op.bodies[0].block.first_op
     if first is None or first.name not in _NEUTRAL or first.next_op is None:
@@ -125,7 +125,7 @@ def _is_plain(op: StableHLOOp) -> bool:
     neutral = _NEUTRAL[first.name]
     if neutral is None:
         return True
-    splat = splat_of(op.ins[1])
+    splat = low.splat(op.ins[1])
     # or and and, which add and multiply are on booleans, have the same neutral elements.
     return isinstance(splat, IntegerAttr | FloatAttr) and abs(splat.value.data) == neutral
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from ingot.passes.stablehlo import (
     arithmetic,
+    batch_norm,
     chlo_functions,
     control,
     convolution,
     dot,
+    dynamic,
     gather,
+    map,
     reduce,
     reduce_window,
     refused,
@@ -33,6 +36,9 @@ LOWERINGS: dict[str, Lower] = {
     **convolution.LOWERINGS,
     **select_and_scatter.LOWERINGS,
     **gather.LOWERINGS,
+    **map.LOWERINGS,
+    **dynamic.LOWERINGS,
+    **batch_norm.LOWERINGS,
     **control.LOWERINGS,
     **refused.LOWERINGS,
 }

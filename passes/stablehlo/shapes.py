@@ -29,7 +29,6 @@ from ingot.passes.stablehlo.lowering import (
     element_of,
     is_unsigned,
     shape_of_type,
-    splat_of,
 )
 from ingot.passes.stablehlo.scalar import Scalar, constant
 
@@ -48,7 +47,7 @@ def lower_constant(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
 def lower_broadcast_in_dim(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     """A map that leaves out the new dimensions, and stays at 0 in those of size 1."""
     type_ = low.result_type(op)
-    splat = splat_of(op.ins[0])
+    splat = low.splat(op.ins[0])
     if splat is not None:
         scalar = low.emit.add(arith.ConstantOp(splat)).result
         return [fill(low.emit, scalar, type_)]
