@@ -27,14 +27,27 @@ func.func @unsigned(%x: tensor<4xui8>) -> tensor<4xf32> {
 
 // A constant that is broadcast is a fill, anything else a map.
 // CHECK-LABEL: func.func @broadcasts
-// CHECK:         linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<2x3xf32>)
+// CHECK:         linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<50x3xf32>)
 // CHECK:         affine_map<(d0, d1) -> (d1)>
-func.func @broadcasts(%x: tensor<3x1xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+func.func @broadcasts(%x: tensor<3x1xf32>) -> (tensor<50x3xf32>, tensor<50x3xf32>) {
   %c = stablehlo.constant dense<1.0> : tensor<f32>
-  %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<2x3xf32>
+  %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<50x3xf32>
   %t = stablehlo.reshape %x : (tensor<3x1xf32>) -> tensor<3xf32>
-  %1 = "stablehlo.broadcast_in_dim"(%t) {broadcast_dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<2x3xf32>
-  return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
+  %1 = "stablehlo.broadcast_in_dim"(%t) {broadcast_dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<50x3xf32>
+  return %0, %1 : tensor<50x3xf32>, tensor<50x3xf32>
+}
+
+// Small values that are known are computed here; f64 then leaves no trace.
+// CHECK-LABEL: func.func @folded
+// CHECK:         arith.constant dense<2.500000e+00> : tensor<f32>
+func.func @folded() -> tensor<f32> {
+  %c = stablehlo.constant dense<5> : tensor<1xi64>
+  %two = stablehlo.constant dense<2.0> : tensor<f64>
+  %0 = stablehlo.convert %c : (tensor<1xi64>) -> tensor<1xf64>
+  %1 = stablehlo.reshape %0 : (tensor<1xf64>) -> tensor<f64>
+  %2 = stablehlo.divide %1, %two : tensor<f64>
+  %3 = stablehlo.convert %2 : (tensor<f64>) -> tensor<f32>
+  return %3 : tensor<f32>
 }
 
 // A size of 1 is read at 0.
