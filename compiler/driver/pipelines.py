@@ -49,6 +49,8 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "outline-control-flow",
         "generate-to-generic",
         "pad-to-generic",
+        "gather-to-generic",
+        "pack-to-generic",
         "slices-to-generic",
         "sink-scalars",
         "widen-index",

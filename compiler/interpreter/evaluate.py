@@ -14,7 +14,16 @@ from ingot.compiler.analysis.types import element_type, shape_of_type
 from ingot.compiler.interpreter.frame import call, find_function
 from ingot.compiler.interpreter.values import Array, EvaluationError, Mode, Types
 
-_HANDLERS = ("affine", "complex_numbers", "control", "scans", "sorts", "structured", "tensors")
+_HANDLERS = (
+    "affine",
+    "complex_numbers",
+    "control",
+    "packing",
+    "scans",
+    "sorts",
+    "structured",
+    "tensors",
+)
 """The modules that register how ops are evaluated."""
 
 for _name in _HANDLERS:

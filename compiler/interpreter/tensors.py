@@ -62,7 +62,9 @@ def slice_window(
         last = offset + (size - 1) * stride
         if size and not (0 <= offset < extent and 0 <= last < extent):
             raise EvaluationError(f"{op.name} reaches from {offset} to {last} of {extent}")
-        window.append(slice(offset, last + 1 if size else offset, stride))
+        end = offset if not size else last + (1 if stride > 0 else -1)
+        # Going down to element 0, the end lies before it: a negative one would count from behind.
+        window.append(slice(offset, None if end < 0 else end, stride))
     return tuple(window)
 
 

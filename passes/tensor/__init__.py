@@ -16,6 +16,8 @@ PASSES: tuple[str, ...] = (
     "outline-control-flow",
     "generate-to-generic",
     "pad-to-generic",
+    "gather-to-generic",
+    "pack-to-generic",
     "slices-to-generic",
     "sink-scalars",
     "widen-index",

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, TensorType, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import (
     Emitter,
@@ -29,7 +28,7 @@ from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, RankOp
 
 MOST_ELEMENTS = 64
-"""Elements of `tensor.from_elements` that are selected one by one."""
+"""Elements of `tensor.from_elements` that are selected one by one; more are made in parts."""
 
 
 def generate(op: GenerateOp, emit: Emitter) -> SSAValue:
@@ -59,11 +58,7 @@ def from_elements(op: tensor.FromElementsOp, emit: Emitter) -> SSAValue:
     if all(e is elements[0] for e in elements):
         return fill(emit, elements[0], type_)
     if len(elements) > MOST_ELEMENTS:
-        raise refuse(
-            op,
-            f"tensor.from_elements of {len(elements)} elements is not supported",
-            f"up to {MOST_ELEMENTS} are; write constants as arith.constant dense<...>",
-        )
+        return _in_parts(elements, type_, emit)
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         position = inner.index(0)
@@ -77,6 +72,24 @@ def from_elements(op: tensor.FromElementsOp, emit: Emitter) -> SSAValue:
         return [result]
 
     return elementwise(emit, type_, [], [], body)
+
+
+def _in_parts(
+    elements: Sequence[SSAValue], type_: TensorType[Attribute], emit: Emitter
+) -> SSAValue:
+    """A concatenation of tensors that are small enough to be selected from."""
+    parts: list[SSAValue] = []
+    for start in range(0, len(elements), MOST_ELEMENTS):
+        part = list(elements[start : start + MOST_ELEMENTS])
+        part_type = TensorType(type_.element_type, [len(part)])
+        made = emit.add(tensor.FromElementsOp.create(operands=part, result_types=[part_type]))
+        parts.append(from_elements(made, emit))
+        erase(made)
+    flat = TensorType(type_.element_type, [len(elements)])
+    dim = {"dim": IntegerAttr(0, i64)}
+    concat = tensor.ConcatOp.create(operands=parts, result_types=[flat], properties=dim)
+    whole = emit.add(concat).result
+    return reshape(emit, whole, type_.get_shape())
 
 
 def insert(op: tensor.InsertOp, emit: Emitter) -> SSAValue:

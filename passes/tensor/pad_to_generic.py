@@ -39,20 +39,10 @@ def _clone_padding(op: PadOp, emit: Emitter, loops: Sequence[SSAValue]) -> SSAVa
 
 def pad(op: PadOp, emit: Emitter) -> SSAValue:
     """Each element is one of the source, or the padding."""
-    low: Sequence[int] = op.static_low.get_values()
-    high: Sequence[int] = op.static_high.get_values()
-    if DYNAMIC_INDEX in (*low, *high):
-        raise refuse(
-            op, "tensor.pad by an amount that is computed at run time is not supported yet"
-        )
-    if min((*low, *high), default=0) < 0:
-        raise refuse(
-            op,
-            "tensor.pad by a negative amount is not defined",
-            "use tensor.extract_slice to remove elements",
-        )
     type_ = tensor_type(op.result)
     sizes = shape_of(op.source)
+    if DYNAMIC_INDEX in (*sizes, *type_.get_shape()):
+        raise refuse(op, "tensor.pad of a size that is computed at run time is not supported yet")
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         loops = loop_indices(inner, len(sizes))
@@ -61,14 +51,20 @@ def pad(op: PadOp, emit: Emitter) -> SSAValue:
             return [padding]
         conditions: list[SSAValue] = []
         indices: list[SSAValue] = []
-        for loop, size, before, after in zip(loops, sizes, low, high, strict=True):
+        for loop, size, total, low in zip(
+            loops, sizes, type_.get_shape(), op.mixed_low, strict=True
+        ):
             index = loop
+            if low != 0:
+                amount = inner.index(low) if isinstance(low, int) else low
+                index = inner.add(arith.SubiOp(loop, amount)).result
+            # A negative amount takes elements away; then no position lies before the source.
+            before = not isinstance(low, int) or low > 0
+            after = not isinstance(low, int) or total - low > size
             if before:
-                index = inner.add(arith.SubiOp(loop, inner.index(before))).result
-                conditions.append(inner.add(arith.CmpiOp(loop, inner.index(before), "sge")).result)
+                conditions.append(inner.add(arith.CmpiOp(index, inner.index(0), "sge")).result)
             if after:
-                end = inner.index(before + size)
-                conditions.append(inner.add(arith.CmpiOp(loop, end, "slt")).result)
+                conditions.append(inner.add(arith.CmpiOp(index, inner.index(size), "slt")).result)
             indices.append(clamp(inner, index, 0 if before else None, size - 1 if after else None))
         value = inner.add(tensor.ExtractOp(op.source, indices, type_.element_type)).result
         if not conditions:
@@ -91,7 +87,7 @@ class PadToGenericPass(ModulePass):
     name = "pad-to-generic"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the host functions; raises `Refusal` for amounts not known, or negative."""
+        """Rewrite the host functions; raises `Refusal` for sizes not known."""
         for function in host_functions(op):
             for inner in list(function.body.block.ops):
                 if isinstance(inner, PadOp):

@@ -40,22 +40,23 @@ class Axis:
 
     offset: Index
     size: int
-    stride: int
+    stride: Index
 
 
 def slice_axes(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> list[Axis]:
-    """The dimensions of a slice; sizes and strides must be known."""
+    """The dimensions of a slice, whose sizes must be known."""
     offsets: Sequence[int] = op.static_offsets.get_values()
     sizes: Sequence[int] = op.static_sizes.get_values()
     strides: Sequence[int] = op.static_strides.get_values()
-    if DYNAMIC_INDEX in sizes or DYNAMIC_INDEX in strides:
+    if DYNAMIC_INDEX in sizes:
         raise refuse(
             op,
-            f"{op.name} with a size or a stride that is computed at run time is not supported yet",
-            "only offsets may be computed",
+            f"{op.name} with a size that is computed at run time is not supported yet",
+            "only offsets and strides may be computed",
         )
     mixed = get_dynamic_index_list(offsets, op.offsets, DYNAMIC_INDEX)
-    return [Axis(*axis) for axis in zip(mixed, sizes, strides, strict=True)]
+    steps = get_dynamic_index_list(strides, op.strides, DYNAMIC_INDEX)
+    return [Axis(*axis) for axis in zip(mixed, sizes, steps, strict=True)]
 
 
 def kept_dims(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
@@ -76,7 +77,7 @@ def _static_source_index(
     """
     exprs: list[AffineExpr] = []
     for dim, (axis, extent) in enumerate(zip(axes, extents, strict=True)):
-        if not isinstance(axis.offset, int):
+        if not isinstance(axis.offset, int) or not isinstance(axis.stride, int):
             return None
         if axis.size == 1:
             exprs.append(AffineConstantExpr(axis.offset))
@@ -105,9 +106,16 @@ def _split_prefixes(
 
 
 def _in_range(emit: Emitter, axis: Axis, extent: int) -> SSAValue:
-    """A computed offset, moved so that the slice stays inside: out of range it is undefined."""
-    assert isinstance(axis.offset, SSAValue)
-    return clamp(emit, axis.offset, 0, max(0, extent - (axis.size - 1) * axis.stride - 1))
+    """The offset; a computed one is moved so that the slice stays inside: else it is undefined."""
+    if isinstance(axis.offset, int):
+        return emit.index(axis.offset)
+    if isinstance(axis.stride, int) and axis.stride > 0:
+        return clamp(emit, axis.offset, 0, max(0, extent - (axis.size - 1) * axis.stride - 1))
+    return axis.offset
+
+
+def _stride(emit: Emitter, axis: Axis) -> SSAValue:
+    return emit.index(axis.stride) if isinstance(axis.stride, int) else axis.stride
 
 
 def extract_slice(op: tensor.ExtractSliceOp, emit: Emitter) -> SSAValue:
@@ -129,15 +137,15 @@ def extract_slice(op: tensor.ExtractSliceOp, emit: Emitter) -> SSAValue:
         loops = loop_indices(inner, rank)
         indices: list[SSAValue] = []
         for dim, (axis, extent) in enumerate(zip(axes, extents, strict=True)):
-            offset = axis.offset
-            start = (
-                inner.index(offset) if isinstance(offset, int) else _in_range(inner, axis, extent)
-            )
+            start = _in_range(inner, axis, extent)
             if dim not in kept:
                 indices.append(start)
                 continue
-            step = inner.add(arith.MuliOp(loops[kept.index(dim)], inner.index(axis.stride))).result
-            indices.append(inner.add(arith.AddiOp(start, step)).result)
+            step = inner.add(arith.MuliOp(loops[kept.index(dim)], _stride(inner, axis))).result
+            index = inner.add(arith.AddiOp(start, step)).result
+            if not isinstance(axis.stride, int) or axis.stride < 0:
+                index = clamp(inner, index, 0, extent - 1)
+            indices.append(index)
         return [inner.add(tensor.ExtractOp(source, indices, type_.element_type)).result]
 
     return elementwise(emit, type_, [], [], body)
@@ -180,6 +188,8 @@ def _position_in_slice(
     emit: Emitter, loop: SSAValue, axis: Axis, extent: int
 ) -> tuple[SSAValue, list[SSAValue]]:
     """Which element of the slice lies at `loop`, clamped to those it has, and whether it is one."""
+    if not isinstance(axis.stride, int) or axis.stride < 1:
+        return _position_by_division(emit, loop, axis, extent)
     conditions: list[SSAValue] = []
     distance = loop
     if isinstance(axis.offset, SSAValue):
@@ -201,6 +211,25 @@ def _position_in_slice(
         conditions.append(emit.add(arith.CmpiOp(remainder, emit.index(0), "eq")).result)
         index = emit.add(arith.DivUIOp(index, stride)).result
     return index, conditions
+
+
+def _position_by_division(
+    emit: Emitter, loop: SSAValue, axis: Axis, extent: int
+) -> tuple[SSAValue, list[SSAValue]]:
+    """`_position_in_slice` for strides that are negative or computed."""
+    distance = emit.add(arith.SubiOp(loop, _in_range(emit, axis, extent))).result
+    stride = _stride(emit, axis)
+    # A stride of zero puts every element at one place: the slice has just one there.
+    is_zero = emit.add(arith.CmpiOp(stride, emit.index(0), "eq")).result
+    divisor = emit.add(arith.SelectOp(is_zero, emit.index(1), stride)).result
+    index = emit.add(arith.DivSIOp(distance, divisor)).result
+    reached = emit.add(arith.MuliOp(index, divisor)).result
+    conditions: list[SSAValue] = [
+        emit.add(arith.CmpiOp(reached, distance, "eq")).result,
+        emit.add(arith.CmpiOp(index, emit.index(0), "sge")).result,
+        emit.add(arith.CmpiOp(index, emit.index(axis.size), "slt")).result,
+    ]
+    return clamp(emit, index, 0, axis.size - 1), conditions
 
 
 def concat(op: tensor.ConcatOp, emit: Emitter) -> SSAValue:

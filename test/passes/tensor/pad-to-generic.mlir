@@ -5,7 +5,8 @@
 // CHECK:         linalg.generic
 // CHECK:           %[[I:.*]] = linalg.index 0 : index
 // CHECK:           %[[J:.*]] = linalg.index 1 : index
-// CHECK:           arith.cmpi sge, %[[I]]
+// CHECK:           %[[D:.*]] = arith.subi %[[I]], %{{.*}} : index
+// CHECK:           arith.cmpi sge, %[[D]]
 // CHECK:           arith.maxsi
 // CHECK:           arith.cmpi slt, %[[J]]
 // CHECK:           arith.minsi %[[J]]
@@ -35,4 +36,19 @@ func.func @computed_padding(%x: tensor<4xi32>) -> tensor<5xi32> {
     tensor.yield %p : i32
   } : tensor<4xi32> to tensor<5xi32>
   return %0 : tensor<5xi32>
+}
+
+// -----
+
+// A negative amount takes elements away.
+// CHECK-LABEL: func.func @crop
+// CHECK:         arith.subi %{{.*}}, %{{.*}} : index
+// CHECK-NOT:     arith.cmpi
+// CHECK:         tensor.extract %x
+func.func @crop(%x: tensor<7xf32>, %c: f32) -> tensor<4xf32> {
+  %0 = tensor.pad %x low[-2] high[-1] {
+  ^bb0(%i: index):
+    tensor.yield %c : f32
+  } : tensor<7xf32> to tensor<4xf32>
+  return %0 : tensor<4xf32>
 }

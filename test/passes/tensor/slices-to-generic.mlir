@@ -65,3 +65,18 @@ func.func @concat(%x: tensor<4xf32>, %y: tensor<3xf32>) -> tensor<7xf32> {
   %0 = tensor.concat dim(0) %x, %y : (tensor<4xf32>, tensor<3xf32>) -> tensor<7xf32>
   return %0 : tensor<7xf32>
 }
+
+// CHECK-LABEL: func.func @backwards
+// CHECK:         affine_map<(d0) -> (((d0 * -2) + 8))>
+func.func @backwards(%x: tensor<9xf32>) -> tensor<4xf32> {
+  %0 = tensor.extract_slice %x[8] [4] [-2] : tensor<9xf32> to tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @insert_by_a_computed_stride
+// CHECK:         arith.divsi
+// CHECK:         tensor.extract %x
+func.func @insert_by_a_computed_stride(%x: tensor<3xf32>, %d: tensor<9xf32>, %s: index) -> tensor<9xf32> {
+  %0 = tensor.insert_slice %x into %d[1] [3] [%s] : tensor<3xf32> into tensor<9xf32>
+  return %0 : tensor<9xf32>
+}
