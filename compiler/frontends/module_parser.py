@@ -63,7 +63,6 @@ _UNREAD_DIALECTS = {
     "chlo": "CHLO, which JAX mixes with StableHLO,",
     "vhlo": "versioned StableHLO",
     "mhlo": "MHLO",
-    "tosa": "TOSA",
     "torch": "torch-mlir's torch dialect",
     "onnx": "ONNX",
     "hal": "IREE's HAL dialect",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -22,7 +21,9 @@ def constant_attribute(value: SSAValue) -> DenseIntOrFPElementsAttr[Any] | None:
         attr = owner.properties.get("values") or owner.properties.get("value")
     elif isinstance(owner, arith.ConstantOp):
         attr = owner.value
-    return attr if isinstance(attr, DenseIntOrFPElementsAttr) else None
+    if not isinstance(attr, DenseIntOrFPElementsAttr):
+        return None
+    return cast("DenseIntOrFPElementsAttr[Any]", attr)
 
 
 def constant_ints(value: SSAValue) -> tuple[int, ...] | None:
@@ -30,8 +31,7 @@ def constant_ints(value: SSAValue) -> tuple[int, ...] | None:
     attr = constant_attribute(value)
     if attr is None:
         return None
-    values: Sequence[int | float] = attr.get_values()
-    return tuple(int(number) for number in values)
+    return tuple(int(number) for number in attr.get_values())
 
 
 def known_ints(op: Operation, value: SSAValue, what: str) -> tuple[int, ...]:
@@ -56,7 +56,7 @@ def zero_point(op: Operation, value: SSAValue, what: str, unsigned: bool = False
     if len(found) != 1:
         raise refuse(op, f"{what} of {op.name} must have one element, but has {len(found)}")
     number = found[0]
-    width = type_.element_type.bitwidth  # pyright: ignore
+    width = cast("IntegerType", type_.element_type).bitwidth
     return number % (1 << width) if unsigned else _as_signed(number, width)
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import tensor
+from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, Region, SSAValue
 
 from ingot.compiler.analysis.generics import Emitter, erase
-from ingot.compiler.dialects import scf, tosa
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects import tosa
+from ingot.compiler.dialects.scf import WhileOp
 
 
 def _scalar(emit: Emitter, condition: SSAValue) -> SSAValue:
     """The one element of a `tensor<i1>` or `tensor<1xi1>`."""
-    from ingot.compiler.analysis.structured import shape_of
-
     zeros = [emit.index(0) for _ in shape_of(condition)]
     return emit.add(tensor.ExtractOp(condition, zeros, i1)).result
 
@@ -33,7 +33,7 @@ def lower_cond_if(op: tosa.CondIfOp) -> Operation:
     regions = [op.detach_region(region) for region in (op.then_region, op.else_region)]
     for region in regions:
         _end_in_yield(region)
-    return emit.add(scf.IfOp(condition, list(op.result_types), *regions))
+    return emit.add(scf.IfOp(condition, list(op.result_types), regions[0], regions[1]))
 
 
 def lower_while_loop(op: tosa.WhileLoopOp) -> Operation:
@@ -46,6 +46,4 @@ def lower_while_loop(op: tosa.WhileLoopOp) -> Operation:
         emit.add(scf.ConditionOp(condition, *before.block.args))
         erase(last)
     _end_in_yield(after)
-    return Emitter.before(op).add(
-        scf.WhileOp(list(op.inputs), list(op.result_types), before, after)
-    )
+    return Emitter.before(op).add(WhileOp(list(op.inputs), list(op.result_types), before, after))

@@ -35,7 +35,7 @@ def lower_fft(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
 
 
 def lower_rfft(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
-    """The transform of real numbers; the second half of the last dimension follows from the first."""
+    """The transform of real numbers: the first half of the last dimension says all."""
     _check(op)
     _, height, width = shape_of(op.ins[0])
     return _both(emit, (op.ins[0], None), height, width, width // 2 + 1, inverse=False)
@@ -63,11 +63,14 @@ def _transform(
     import numpy as np
 
     angles = 2 * np.pi * (np.outer(np.arange(size), np.arange(kept)) % size) / size
-    sine = np.sin(angles) * (1 if inverse else -1)
+    parts = (np.cos(angles), np.sin(angles) * (1 if inverse else -1))
     type_ = element(value[0])
+    # NumPy's sine of pi is not quite 0, but what it multiplies must vanish.
     matrices = [
-        emit.add(arith.ConstantOp(dense_constant(matrix, type_))).result
-        for matrix in (np.cos(angles), sine)
+        emit.add(
+            arith.ConstantOp(dense_constant(np.where(np.abs(part) < 1e-12, 0, part), type_))
+        ).result
+        for part in parts
     ]
     real, imaginary = value
     real_cos, real_sin = (_product(emit, real, m, axis) for m in matrices)

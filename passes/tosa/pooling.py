@@ -81,9 +81,7 @@ def _pool(
 ) -> SSAValue:
     """Accumulate each window in type `wide`; `padding` stands outside of the input."""
     source = padded(emit, op.ins[0], (0, *window.low, 0), (0, *window.high, 0), padding)
-    shape_operand = emit.add(
-        tensor.EmptyOp([], TensorType(element(source), window.kernel))
-    ).tensor
+    shape_operand = emit.add(tensor.EmptyOp([], TensorType(element(source), window.kernel))).tensor
     # Loops: n, y, x, channel, window y, window x.
     positions = window_exprs((1, 2), (4, 5), window.stride, (1, 1))
     maps = [
@@ -140,9 +138,7 @@ def _divide(
     return _per_position(op, emit, total, [(counts, wide)], body)
 
 
-def _scale(
-    op: TosaOp, emit: Emitter, total: SSAValue, counts: Sequence[Sequence[int]]
-) -> SSAValue:
+def _scale(op: TosaOp, emit: Emitter, total: SSAValue, counts: Sequence[Sequence[int]]) -> SSAValue:
     """`apply_scale_32` by the reciprocal of the count (TOSA specification, AVG_POOL2D)."""
     to = element(op.results[0])
     zero_out = zero_point(op, op.ins[2], "the output zero point")

@@ -51,7 +51,11 @@ class Factor:
 
 
 def sum_of_products(
-    emit: Emitter, factors: Sequence[Factor], shape: Sequence[int], out_map: AffineMap, to: Attribute
+    emit: Emitter,
+    factors: Sequence[Factor],
+    shape: Sequence[int],
+    out_map: AffineMap,
+    to: Attribute,
 ) -> SSAValue:
     """Multiply two factors and sum over the loops that `out_map` leaves out.
 
@@ -130,7 +134,10 @@ def lower_fully_connected(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
 
 
 def window_exprs(
-    out_dims: Sequence[int], kernel_dims: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+    out_dims: Sequence[int],
+    kernel_dims: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
 ) -> list[AffineExpr]:
     """Where a window at an output position reads: `o * stride + k * dilation`."""
     return [
@@ -216,7 +223,10 @@ def _direct_convolution(
         map_of(loops, [AffineDimExpr(0), *positions, inner_channel]),
         map_of(loops, [AffineDimExpr(channel), *map(AffineDimExpr, window), inner_channel]),
     )
-    factors = (Factor(source, left.map, left.zero_point), Factor(weight, right.map, right.zero_point))
+    factors = (
+        Factor(source, left.map, left.zero_point),
+        Factor(weight, right.map, right.zero_point),
+    )
     out_map = dims_map(loops, range(2 + spatial))
     to = result.element_type
     total = sum_of_products(emit, factors, result.get_shape(), out_map, to)
@@ -262,7 +272,9 @@ def lower_transpose_convolution(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]
     needed = [o + k - 1 for o, k in zip(out, kernel, strict=True)]
     extents = [max(n, f + d) for n, f, d in zip(needed, front, dilated, strict=True)]
     n, *_, channels = shape_of(op.ins[0])
-    spread = _spread(emit, op.ins[0], zero, [n, *extents, channels], [0, *front, 0], [1, *stride, 1])
+    spread = _spread(
+        emit, op.ins[0], zero, [n, *extents, channels], [0, *front, 0], [1, *stride, 1]
+    )
     # What lies behind the last window is cut off, so that the loops are as long as the result.
     used = [n, *needed, channels]
     if used != list(shape_of(spread)):

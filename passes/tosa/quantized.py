@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IndexType, TensorType, i8, i16, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -96,12 +96,15 @@ def lower_apply_scale(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     return [broadcast_elementwise(op, emit, type_, op.ins, body)]
 
 
+_TABLE_ENTRIES: dict[Attribute, int] = {i8: 256, i16: 513}
+
+
 def lower_table(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """A look-up: of 256 entries for i8; of 513, interpolated, for i16."""
     source, table = op.ins
     type_, entry = element(source), element(table)
     result = tensor_type(op.results[0])
-    entries = {i8: 256, i16: 513}.get(type_)
+    entries = _TABLE_ENTRIES.get(type_)
     if entries is None or shape_of(table) != (entries,):
         raise refuse(
             op,

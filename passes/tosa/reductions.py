@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.ir import Attribute, SSAValue
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType, f32, i1
+from xdsl.ir import Attribute, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter, elementwise, reshape
@@ -18,7 +18,6 @@ from ingot.passes.tosa.builders import accumulate, dims_map, element, filled
 from ingot.passes.tosa.scalars import (
     add,
     compare,
-    constant,
     extend,
     highest,
     is_float,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloat, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -121,8 +121,9 @@ def lower_resize(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
             for row in (rows.before, rows.after)
             for column in (columns.before, columns.after)
         ]
-        weights = (_weights(op, inner, axis, s) for axis, s in zip(axes, (rows, columns), strict=True))
-        return [_bilinear(inner, corners, *weights, result.element_type)]
+        vertical = _weights(op, inner, axes[0], rows)
+        horizontal = _weights(op, inner, axes[1], columns)
+        return [_bilinear(inner, corners, vertical, horizontal, result.element_type)]
 
     return [elementwise(emit, result, [], [], body)]
 
@@ -140,8 +141,6 @@ def _weights(op: TosaOp, emit: Emitter, axis: Axis, sample: Sample) -> tuple[SSA
     if not isinstance(to, AnyFloat):
         after = one(emit, arith.IndexCastOp(sample.fraction, to))
         return sub(emit, constant(emit, axis.numerator, to), after), after
-    from xdsl.dialects.builtin import i32
-
     wide = wide_float(to)
     assert isinstance(wide, AnyFloat)
     whole = one(emit, arith.SIToFPOp(one(emit, arith.IndexCastOp(sample.fraction, i32)), wide))

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
     UnregisteredAttr,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -93,9 +93,10 @@ LOWERINGS: dict[str, Lowering] = {
 
 def _check_type(op: Operation, value: SSAValue) -> None:
     """Refuse tensors whose shape or element type a lowering cannot read."""
-    if isinstance(value.type, UnrankedTensorType):
+    any_type: Attribute = value.type
+    if isinstance(any_type, UnrankedTensorType):
         raise refuse(op, f"{op.name} of {value.type} is not supported: the rank must be known")
-    type_ = as_tensor_type(value.type)
+    type_ = as_tensor_type(any_type)
     if type_ is None:
         return
     if DYNAMIC_INDEX in type_.get_shape():

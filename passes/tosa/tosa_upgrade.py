@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -53,9 +53,7 @@ def _constant(emit: Emitter, numbers: Sequence[int], element: Attribute) -> SSAV
     else:
         width = cast("IntegerType", element).bitwidth
         wrapped = [(n + (1 << (width - 1))) % (1 << width) - (1 << (width - 1)) for n in numbers]
-        values = DenseIntOrFPElementsAttr.from_list(
-            cast("TensorType[IntegerType]", type_), wrapped
-        )
+        values = DenseIntOrFPElementsAttr.from_list(cast("TensorType[IntegerType]", type_), wrapped)
     return emit.add(OPS["tosa.const"]([], [type_], {"values": values})).results[0]
 
 
@@ -163,9 +161,8 @@ def _upgrade_clamp(op: TosaOp, emit: Emitter) -> None:
         if isinstance(element, AnyFloat) and isinstance(number, FloatAttr):
             op.properties[f"{name}_val"] = FloatAttr(number.value.data, element)
         elif isinstance(element, IntegerType) and isinstance(integer, IntegerAttr):
-            op.properties[f"{name}_val"] = IntegerAttr(
-                _saturated(integer.value.data, element), element
-            )
+            type_ = cast("IntegerType", element)
+            op.properties[f"{name}_val"] = IntegerAttr(_saturated(integer.value.data, type_), type_)
         else:
             raise refuse(op, f"tosa.clamp needs '{name}_val' of type {element}")
 
@@ -233,9 +230,11 @@ def _widen_i48(function: func.FuncOp) -> None:
             if _is_i48(value.type):
                 value._type = _widened(value.type)  # pyright: ignore[reportPrivateUsage]
         values = op.properties.get("values")
-        if isinstance(values, DenseIntOrFPElementsAttr) and _is_i48(values.type):
-            wide = cast("TensorType[IntegerType]", _widened(values.type))
-            op.properties["values"] = DenseIntOrFPElementsAttr(wide, values.data)
+        if isinstance(values, DenseIntOrFPElementsAttr):
+            dense = cast("DenseIntOrFPElementsAttr[Any]", values)
+            if _is_i48(dense.type):
+                wide = cast("TensorType[IntegerType]", _widened(dense.type))
+                op.properties["values"] = DenseIntOrFPElementsAttr(wide, dense.data)
 
 
 def _is_i48(type_: Attribute) -> bool:

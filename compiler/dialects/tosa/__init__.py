@@ -1,4 +1,4 @@
-"""TOSA as torch-mlir and the TFLite converters print it, from LLVM 19 to 22: definitions of our own.
+"""TOSA as torch-mlir and the TFLite converters print it, LLVM 19 to 22: definitions of our own.
 
 `table` lists the ops, `control` has those with regions. Lowerings look ops up by name and read
 properties by `op.ints("pad")`.

@@ -158,7 +158,7 @@ class ShapeType(ParametrizedAttribute, TypeAttribute):
         printer.print_string(f"<{self.rank.data}>")
 
 
-ATTRIBUTES = [
+ATTRIBUTES: list[type[Attribute]] = [
     NanModeAttr,
     RoundingModeAttr,
     ResizeModeAttr,

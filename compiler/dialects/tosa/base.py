@@ -1,18 +1,19 @@
 """What every TOSA op is made of, and the one syntax that they share.
 
-    %r = tosa.NAME %a, %b {attributes} : (operand types) -> result types
+%r = tosa.NAME %a, %b {attributes} : (operand types) -> result types
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    IntegerType,
     StringAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -87,10 +88,10 @@ class TosaOp(IRDLOperation):
         """A list of integers, from `array<i64: ...>` or `dense<...>`; empty when left out."""
         match self.properties.get(name):
             case DenseArrayBase() as array:
-                return tuple(int(value) for value in array.get_values())
+                numbers = cast("DenseArrayBase[IntegerType]", array).get_values()
+                return tuple(int(number) for number in numbers)
             case DenseIntOrFPElementsAttr() as dense:
-                values: Sequence[int | float] = dense.get_values()
-                return tuple(int(value) for value in values)
+                return tuple(int(cast("int", value)) for value in dense.get_values())
             case _:
                 return ()
 
