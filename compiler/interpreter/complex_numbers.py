@@ -43,6 +43,12 @@ def _rsqrt(x: Array) -> Array:
     return 1.0 / np.sqrt(x)
 
 
+def _sign(x: Array) -> Array:
+    """z / |z|; zero stays."""
+    size = np.abs(x)
+    return np.where(size == 0, x, x / np.where(size == 0, 1, size))
+
+
 HANDLERS.update(
     {
         "complex.create": _function(_create),
@@ -62,6 +68,8 @@ HANDLERS.update(
         "complex.log1p": _function(np.log1p),
         "complex.sin": _function(np.sin),
         "complex.cos": _function(np.cos),
+        "complex.sign": _function(_sign),
+        "complex.tan": _function(np.tan),
         "complex.tanh": _function(np.tanh),
         "complex.sqrt": _function(np.sqrt),
         "complex.rsqrt": _function(_rsqrt),
