@@ -76,7 +76,8 @@ def call_shapes(
     for position, tensor in enumerate(results):
         if not tensor.is_static:
             raise ArgumentError(
-                f"function '{function.name}': result {position} would be a {spell(tensor)}"
+                f"function '{function.name}': result {position} would have the shape "
+                f"{'x'.join(map(str, tensor.shape))}"
             )
     transient = value_of(body.transient, registers) or body.transient_size
     return CallShapes(tuple(registers), arguments, results, transient)

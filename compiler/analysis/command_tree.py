@@ -1,7 +1,7 @@
 """Commands over byte ranges with control flow, while their memory is planned.
 
-Ranges of the transient arena count intermediates here, each from its own byte 0; `resolved` gives
-them their offsets, and the plan dialect its ops.
+Ranges of the transient arena name an intermediate here, all of it; `resolved` gives them their
+offsets, and the plan dialect its ops.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import IntAttr, LocationAttr
 from xdsl.ir import Operation
 
 from ingot.compiler.analysis.liveness import live_ranges
 from ingot.compiler.dialects import plan
 
-Simple = plan.DispatchOp | plan.FillOp | plan.CopyOp
+Simple = plan.DispatchOp | plan.FillOp | plan.CopyOp | plan.StoreOp
 
 
 @dataclass(frozen=True)
@@ -105,29 +105,35 @@ def _number(
                 touch(*command.reads(), *command.writes())
 
 
-def resolved(commands: Iterable[Command], offsets: Mapping[int, int]) -> list[Operation]:
+def resolved(
+    commands: Iterable[Command], offsets: Mapping[int, int | plan.RegisterAttr]
+) -> list[Operation]:
     """The ops of a plan, with barriers, for intermediates at the given offsets of the arena."""
     return with_barriers(list(_resolve(commands, offsets)))
 
 
 def _resolve(
-    commands: Iterable[Command], offsets: Mapping[int, int]
+    commands: Iterable[Command], offsets: Mapping[int, int | plan.RegisterAttr]
 ) -> Iterator[Simple | plan.LoopOp | plan.WhileOp | plan.IfOp]:
     def moved(range_: plan.RangeAttr) -> plan.RangeAttr:
         if range_.storage.data != "transient":
             return range_
-        offset = offsets[range_.index.data] + range_.offset.data
-        return plan.RangeAttr.of("transient", 0, offset, range_.length.data)
+        offset = offsets[range_.index.data]
+        if isinstance(offset, int) and isinstance(range_.offset, IntAttr):
+            offset += range_.offset.data
+        return plan.RangeAttr(range_.storage, IntAttr(0), plan.number(offset), range_.length)
 
     for command in commands:
         match command:
             case plan.DispatchOp():
                 reads, writes = map(moved, command.reads()), map(moved, command.writes())
-                new = plan.DispatchOp(command.kernel, list(reads), list(writes))
+                new = plan.DispatchOp(command.kernel, list(reads), list(writes), command.groups)
             case plan.FillOp():
                 new = plan.FillOp(moved(command.target), command.pattern.data)
             case plan.CopyOp():
                 new = plan.CopyOp(moved(command.source), moved(command.target))
+            case plan.StoreOp():
+                new = plan.StoreOp(command.value, moved(command.target))
             case Loop():
                 times = command.times
                 count = times if isinstance(times, int) else moved(times)

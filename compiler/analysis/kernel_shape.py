@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, OpResult
 from xdsl.ir.affine import AffineDimExpr
@@ -23,8 +23,10 @@ from ingot.compiler.dialects.linalg import GenericOp
 
 
 def is_kernel(func: FuncOp) -> bool:
-    """Whether a function is an outlined kernel."""
-    return "ingot.kernel" in func.attributes
+    """Whether a function is an outlined kernel on tensors; one on buffers needs no schedule."""
+    return "ingot.kernel" in func.attributes and not any(
+        isinstance(type_, MemRefType) for type_ in func.function_type.inputs
+    )
 
 
 def kernel_results(func: FuncOp) -> list[OpResult]:

@@ -1,4 +1,4 @@
-"""The `host` dialect: control flow of the host program between kernels.
+"""The `host` dialect: control flow of the host program between kernels, and what it computes.
 
 What runs conditionally or repeatedly is a function of its own, marked `ingot.host_body`, from
 tensors to tensors: passes on host functions need to know nothing about control flow. Scalars that
@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import (
     I64,
     FlatSymbolRefAttrConstr,
+    IndexType,
     IntegerAttr,
+    StringAttr,
     SymbolRefAttr,
     TensorType,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, Dialect, SSAValue
@@ -164,4 +167,63 @@ class IfOp(IRDLOperation):
         )
 
 
-Host = Dialect("host", [LoopOp, WhileOp, IfOp], [])
+@irdl_op_definition
+class DispatchOp(IRDLOperation):
+    """Run a kernel over tensors whose sizes a call decides.
+
+    `extents` are the sizes of the results' space, which the grid covers. The kernel takes
+    `arguments`, then, if there are any, the numbers `sizes` as one buffer of i32, then the results.
+    `result_sizes` are the open sizes of the results' types, in order. All of these are computed by
+    the host from the sizes of the function's arguments.
+    """
+
+    name = "host.dispatch"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    extents = var_operand_def(IndexType)
+    arguments = var_operand_def(TensorType)
+    sizes = var_operand_def(IndexType)
+    result_sizes = var_operand_def(IndexType)
+    res = var_result_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$callee `over` `(` $extents `)` "
+        "(`use` `(` $arguments^ `:` type($arguments) `)`)? (`sizes` `(` $sizes^ `)`)? "
+        "`->` type($res) (`of` `(` $result_sizes^ `)`)? attr-dict"
+    )
+
+    def __init__(
+        self,
+        callee: str,
+        extents: Sequence[SSAValue],
+        arguments: Sequence[SSAValue],
+        sizes: Sequence[SSAValue],
+        result_sizes: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+    ):
+        super().__init__(
+            operands=[extents, arguments, sizes, result_sizes],
+            result_types=[result_types],
+            properties={"callee": SymbolRefAttr(callee)},
+        )
+
+
+@irdl_op_definition
+class CheckOp(IRDLOperation):
+    """Refuse the call with `message` unless `condition` holds, which the host computes."""
+
+    name = "host.check"
+
+    condition = operand_def(i1)
+    message = prop_def(StringAttr)
+
+    assembly_format = "$condition `,` $message attr-dict"
+
+    def __init__(self, condition: SSAValue, message: str):
+        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
+
+
+Host = Dialect("host", [LoopOp, WhileOp, IfOp, DispatchOp, CheckOp], [])

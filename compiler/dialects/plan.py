@@ -56,20 +56,70 @@ Storage = Literal["argument", "result", "constant", "transient"]
 
 
 @irdl_attr_definition
+class RegisterAttr(ParametrizedAttribute):
+    """A number that the host computes before the call: `#plan.register<3>`."""
+
+    name = "plan.register"
+
+    index: IntAttr
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.index.data}>")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (IntAttr(parser.parse_integer(allow_negative=False)),)
+
+
+Number = IntAttr | RegisterAttr
+"""A number that is known, or one that a call decides."""
+
+
+def number(value: int | RegisterAttr) -> Number:
+    """`value` as an attribute."""
+    return IntAttr(value) if isinstance(value, int) else value
+
+
+def _parse_number(parser: AttrParser) -> Number:
+    if parser.parse_optional_keyword("r") is not None:
+        return RegisterAttr(IntAttr(parser.parse_integer(allow_negative=False)))
+    return IntAttr(parser.parse_integer(allow_negative=False))
+
+
+def _spell(value: Number) -> str:
+    return str(value.data) if isinstance(value, IntAttr) else f"r {value.index.data}"
+
+
+@irdl_attr_definition
 class RangeAttr(ParametrizedAttribute):
-    """A byte range: `#plan.range<argument 0, 256 : 1024>` is bytes 256 to 1279 of argument 0."""
+    """A byte range: `#plan.range<argument 0, 256 : 1024>` is bytes 256 to 1279 of argument 0.
+
+    `r 3` in place of a number is what register 3 holds.
+    """
 
     name = "plan.range"
 
     storage: StringAttr
     index: IntAttr
-    offset: IntAttr
-    length: IntAttr
+    offset: Number
+    length: Number
 
     @classmethod
-    def of(cls, storage: Storage, index: int, offset: int, length: int) -> RangeAttr:
+    def of(
+        cls,
+        storage: Storage,
+        index: int,
+        offset: int | RegisterAttr,
+        length: int | RegisterAttr,
+    ) -> RangeAttr:
         """A range of `length` bytes that starts `offset` bytes into the storage."""
-        return cls(StringAttr(storage), IntAttr(index), IntAttr(offset), IntAttr(length))
+        return cls(StringAttr(storage), IntAttr(index), number(offset), number(length))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the range is known to have no bytes."""
+        return self.length == IntAttr(0)
 
     @property
     def place(self) -> tuple[Storage, int]:
@@ -77,22 +127,32 @@ class RangeAttr(ParametrizedAttribute):
         return cast(Storage, self.storage.data), self.index.data
 
     def overlaps(self, other: RangeAttr) -> bool:
-        """Whether the two ranges share a byte."""
-        return (
-            self.place == other.place
-            and self.offset.data < other.offset.data + other.length.data
-            and other.offset.data < self.offset.data + self.length.data
-        )
+        """Whether the two ranges share a byte.
+
+        A plan gives different registers for offsets of parts that do not overlap, and none of
+        these overlaps a part at a known offset.
+        """
+        if self.place != other.place:
+            return False
+        match self.offset, self.length, other.offset, other.length:
+            case IntAttr(), IntAttr(), IntAttr(), IntAttr():
+                return (
+                    self.offset.data < other.offset.data + other.length.data
+                    and other.offset.data < self.offset.data + self.length.data
+                )
+            case _:
+                return self.offset == other.offset
 
     def verify(self) -> None:
         if self.storage.data not in get_args(Storage):
             raise VerifyException(f"plan.range has no storage named {self.storage.data}")
-        if min(self.index.data, self.offset.data, self.length.data) < 0:
+        known = [n.data for n in (self.offset, self.length) if isinstance(n, IntAttr)]
+        if min([self.index.data, *known]) < 0:
             raise VerifyException("plan.range must not be negative")
 
     def print_parameters(self, printer: Printer) -> None:
-        text = f"{self.storage.data} {self.index.data}, {self.offset.data} : {self.length.data}"
-        printer.print_string(f"<{text}>")
+        extent = f"{_spell(self.offset)} : {_spell(self.length)}"
+        printer.print_string(f"<{self.storage.data} {self.index.data}, {extent}>")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -100,10 +160,10 @@ class RangeAttr(ParametrizedAttribute):
             storage = parser.parse_identifier()
             index = parser.parse_integer(allow_negative=False)
             parser.parse_punctuation(",")
-            offset = parser.parse_integer(allow_negative=False)
+            offset = _parse_number(parser)
             parser.parse_punctuation(":")
-            length = parser.parse_integer(allow_negative=False)
-        return (StringAttr(storage), IntAttr(index), IntAttr(offset), IntAttr(length))
+            length = _parse_number(parser)
+        return (StringAttr(storage), IntAttr(index), offset, length)
 
 
 @irdl_op_definition
@@ -127,22 +187,31 @@ class ConstantOp(IRDLOperation):
 
 @irdl_op_definition
 class DispatchOp(IRDLOperation):
-    """Run a kernel: `plan.dispatch @softmax [#plan.range<...>, #plan.range<...>]`."""
+    """Run a kernel: `plan.dispatch @softmax [#plan.range<...>, #plan.range<...>]`.
+
+    `groups` are the threadgroups where a call decides them; else the kernel says how many.
+    """
 
     name = "plan.dispatch"
 
     kernel = prop_def(FlatSymbolRefAttrConstr)
     bindings = prop_def(ArrayAttr[RangeAttr])
     input_count = prop_def(IntegerAttr[i64])
+    groups = opt_prop_def(ArrayAttr[Number])
 
-    assembly_format = "$kernel $bindings `reads` $input_count attr-dict"
+    assembly_format = "$kernel $bindings `reads` $input_count (`groups` $groups^)? attr-dict"
 
     def __init__(
-        self, kernel: SymbolRefAttr, reads: Sequence[RangeAttr], writes: Sequence[RangeAttr]
+        self,
+        kernel: SymbolRefAttr,
+        reads: Sequence[RangeAttr],
+        writes: Sequence[RangeAttr],
+        groups: ArrayAttr[Number] | None = None,
     ):
         super().__init__(
             properties={
                 "kernel": kernel,
+                "groups": groups,
                 "bindings": ArrayAttr([*reads, *writes]),
                 "input_count": IntegerAttr(len(reads), i64),
             }
@@ -178,7 +247,9 @@ class FillOp(IRDLOperation):
 
     def verify_(self) -> None:
         size = len(self.pattern.data)
-        if size not in self.PATTERN_SIZES or self.target.length.data % size:
+        length = self.target.length
+        divides = not isinstance(length, IntAttr) or length.data % max(size, 1) == 0
+        if size not in self.PATTERN_SIZES or not divides:
             raise VerifyException(
                 "plan.fill takes a pattern of 1, 2 or 4 bytes that divides the range"
             )
@@ -231,6 +302,93 @@ class CopyOp(IRDLOperation):
     def writes(self) -> Sequence[RangeAttr]:
         """The target."""
         return (self.target,)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Write the low 32 bits of a register's number to 4 bytes."""
+
+    name = "plan.store"
+
+    value = prop_def(RegisterAttr)
+    target = prop_def(RangeAttr)
+
+    assembly_format = "$value `to` $target attr-dict"
+
+    def __init__(self, value: RegisterAttr, target: RangeAttr):
+        super().__init__(properties={"value": value, "target": target})
+
+    def reads(self) -> Sequence[RangeAttr]:
+        """Nothing is read."""
+        return ()
+
+    def writes(self) -> Sequence[RangeAttr]:
+        """The target."""
+        return (self.target,)
+
+
+@irdl_op_definition
+class SizeOp(IRDLOperation):
+    """A register gets the size of a dimension of an argument; before all commands."""
+
+    name = "plan.size"
+
+    target = prop_def(RegisterAttr)
+    argument = prop_def(IntegerAttr[i64])
+    dimension = prop_def(IntegerAttr[i64])
+
+    assembly_format = "$target `argument` $argument `dimension` $dimension attr-dict"
+
+    def __init__(self, target: RegisterAttr, argument: int, dimension: int):
+        super().__init__(
+            properties={
+                "target": target,
+                "argument": IntegerAttr(argument, i64),
+                "dimension": IntegerAttr(dimension, i64),
+            }
+        )
+
+
+@irdl_op_definition
+class ComputeOp(IRDLOperation):
+    """A register gets what `operation` (as the bundle names it) makes of two numbers."""
+
+    name = "plan.compute"
+
+    target = prop_def(RegisterAttr)
+    operation = prop_def(StringAttr)
+    lhs = prop_def(Number)
+    rhs = prop_def(Number)
+
+    assembly_format = "$target $operation $lhs `,` $rhs attr-dict"
+
+    def __init__(self, target: RegisterAttr, operation: str, lhs: Number, rhs: Number):
+        super().__init__(
+            properties={
+                "target": target,
+                "operation": StringAttr(operation),
+                "lhs": lhs,
+                "rhs": rhs,
+            }
+        )
+
+
+@irdl_op_definition
+class CheckOp(IRDLOperation):
+    """Refuse the call with `message` where a number is 0."""
+
+    name = "plan.check"
+
+    condition = prop_def(Number)
+    message = prop_def(StringAttr)
+
+    assembly_format = "$condition `,` $message attr-dict"
+
+    def __init__(self, condition: Number, message: str):
+        super().__init__(properties={"condition": condition, "message": StringAttr(message)})
+
+
+SetupOp = SizeOp | ComputeOp | CheckOp
 
 
 @irdl_op_definition
@@ -320,12 +478,14 @@ class IfOp(IRDLOperation):
         )
 
 
-CommandOp = DispatchOp | FillOp | CopyOp | BarrierOp | LoopOp | WhileOp | IfOp
+CommandOp = DispatchOp | FillOp | CopyOp | StoreOp | BarrierOp | LoopOp | WhileOp | IfOp
 
 
 def commands_of(region: Region) -> Iterator[CommandOp]:
     """The commands of a program's or a control flow op's region, in order."""
     for op in region.block.ops:
+        if isinstance(op, SetupOp):
+            continue
         assert isinstance(op, CommandOp)
         yield op
 
@@ -335,7 +495,9 @@ class ProgramOp(IRDLOperation):
     """A function of the source as commands, and what its memory plan needs (bytes).
 
     `transient_lower_bound` is the most bytes of intermediates that are live at once; no plan can
-    need less.
+    need less. Where sizes are known at run time only, the body begins with what the host computes
+    of them, in `registers` registers; `result_sizes` are the open sizes of the results' types, and
+    `arena` the size of the arena.
     """
 
     name = "plan.program"
@@ -346,13 +508,17 @@ class ProgramOp(IRDLOperation):
     transient_lower_bound = prop_def(IntegerAttr[i64])
     arg_names = opt_prop_def(ArrayAttr[StringAttr])
     result_names = opt_prop_def(ArrayAttr[StringAttr])
+    registers = opt_prop_def(IntegerAttr[i64])
+    arena = opt_prop_def(Number)
+    result_sizes = opt_prop_def(ArrayAttr[Number])
     body = region_def("single_block")
 
     traits = traits_def(SymbolOpInterface(), NoTerminator(), IsolatedFromAbove())
 
     assembly_format = (
         "$sym_name $function_type `transient` $transient_size `lower_bound` $transient_lower_bound "
-        "(`arguments` $arg_names^)? (`results` $result_names^)? attr-dict-with-keyword $body"
+        "(`arguments` $arg_names^)? (`results` $result_names^)? (`registers` $registers^)? "
+        "(`arena` $arena^)? (`sizes` $result_sizes^)? attr-dict-with-keyword $body"
     )
 
     def __init__(
@@ -377,6 +543,20 @@ class ProgramOp(IRDLOperation):
             regions=[Region(Block(commands))],
         )
 
+    def set_sizes(
+        self, registers: int, arena: int | RegisterAttr, result_sizes: Sequence[Number]
+    ) -> None:
+        """Say what a call decides: see the class."""
+        self.properties["registers"] = IntegerAttr(registers, i64)
+        self.properties["arena"] = number(arena)
+        self.properties["result_sizes"] = ArrayAttr[Number](result_sizes)
+
+    def setup(self) -> Iterator[SetupOp]:
+        """What the host computes first."""
+        for op in self.body.block.ops:
+            if isinstance(op, SetupOp):
+                yield op
+
     def commands(self) -> Iterator[CommandOp]:
         """The commands in order."""
         return commands_of(self.body)
@@ -394,6 +574,20 @@ def constants(module: ModuleOp) -> list[ConstantOp]:
 
 Plan = Dialect(
     "plan",
-    [ProgramOp, ConstantOp, DispatchOp, FillOp, CopyOp, BarrierOp, LoopOp, WhileOp, IfOp],
-    [RangeAttr],
+    [
+        ProgramOp,
+        ConstantOp,
+        DispatchOp,
+        FillOp,
+        CopyOp,
+        StoreOp,
+        BarrierOp,
+        LoopOp,
+        WhileOp,
+        IfOp,
+        SizeOp,
+        ComputeOp,
+        CheckOp,
+    ],
+    [RangeAttr, RegisterAttr],
 )

@@ -102,7 +102,8 @@ def tensor_type(type_: Attribute) -> model.TensorType:
     """The bundle's form of a ranked tensor or memref type, or of a scalar as rank 0."""
     if isinstance(type_, TensorType | MemRefType):
         ranked = cast("TensorType[Attribute] | MemRefType[Attribute]", type_)
-        return model.TensorType(dtype_of(ranked.element_type), ranked.get_shape())
+        shape = tuple(max(size, -1) for size in ranked.get_shape())
+        return model.TensorType(dtype_of(ranked.element_type), shape)
     return model.TensorType(dtype_of(type_), ())
 
 
@@ -170,15 +171,21 @@ def variant(
     def ref(range_: plan.RangeAttr) -> model.BufferRef:
         storage, index = range_.place
         place = constant_index[index] if storage == "constant" else index
-        return model.BufferRef(_STORAGE[storage], place, range_.offset.data, range_.length.data)
+        offset, length = operand(range_.offset), operand(range_.length)
+        return model.BufferRef(_STORAGE[storage], place, offset, length)
 
     def body(program: plan.ProgramOp) -> model.FunctionBody:
-        commands = _Commands(ref, kernels)
+        known = program.registers.value.data if program.registers is not None else 0
+        commands = _Commands(ref, kernels, known)
+        sizes = program.result_sizes.data if program.result_sizes is not None else ()
         return model.FunctionBody(
             commands=commands.of(program.body),
             transient_size=program.transient_size.value.data,
             transient_lower_bound=program.transient_lower_bound.value.data,
             registers=commands.registers,
+            setup=tuple(map(setup, program.setup())),
+            transient=operand(program.arena) if program.arena is not None else 0,
+            result_sizes=tuple(map(operand, sizes)),
         )
 
     bodies = tuple(map(body, plan.programs(module)))
@@ -195,16 +202,40 @@ def variant(
     )
 
 
+def operand(number: plan.Number) -> model.Operand:
+    """The bundle's form of a number of the plan."""
+    if isinstance(number, plan.RegisterAttr):
+        return model.Register(number.index.data)
+    return number.data
+
+
+def setup(op: plan.SetupOp) -> model.Setup:
+    """The bundle's form of what the host computes first."""
+    match op:
+        case plan.SizeOp():
+            target = model.Register(op.target.index.data)
+            return model.Size(target, op.argument.value.data, op.dimension.value.data)
+        case plan.ComputeOp():
+            target = model.Register(op.target.index.data)
+            operation = model.Operation[op.operation.data.upper()]
+            return model.Compute(target, operation, operand(op.lhs), operand(op.rhs))
+        case plan.CheckOp():
+            return model.Check(operand(op.condition), op.message.data)
+
+
 class _Commands:
     """Turns a plan's commands into the bundle's; what decides is loaded into a register each."""
 
     def __init__(
-        self, ref: Callable[[plan.RangeAttr], model.BufferRef], kernels: Sequence[CompiledKernel]
+        self,
+        ref: Callable[[plan.RangeAttr], model.BufferRef],
+        kernels: Sequence[CompiledKernel],
+        registers: int,
     ) -> None:
         self._ref = ref
         self._grids = [kernel.grid for kernel in kernels]
         self._index = {kernel.name: index for index, kernel in enumerate(kernels)}
-        self.registers = 0
+        self.registers = registers
 
     def of(self, region: Region) -> tuple[model.Command, ...]:
         """The commands of a region."""
@@ -215,11 +246,13 @@ class _Commands:
             case plan.DispatchOp():
                 index = self._index[op.kernel_name]
                 bindings = tuple(map(self._ref, op.bindings))
-                yield model.Dispatch(index, self._grids[index], bindings)
+                yield model.Dispatch(index, self._groups(op, index), bindings)
             case plan.FillOp():
                 yield model.Fill(self._ref(op.target), op.pattern.data)
             case plan.CopyOp():
                 yield model.Copy(self._ref(op.source), self._ref(op.target))
+            case plan.StoreOp():
+                yield model.Store(self._ref(op.target), operand(op.value))
             case plan.BarrierOp():
                 yield model.Barrier()
             case plan.LoopOp():
@@ -237,6 +270,14 @@ class _Commands:
                 load = self._load(op.condition)
                 yield load
                 yield model.If(load.target, self.of(op.then), self.of(op.otherwise))
+
+    def _groups(
+        self, op: plan.DispatchOp, kernel: int
+    ) -> tuple[model.Operand, model.Operand, model.Operand]:
+        if op.groups is None:
+            return self._grids[kernel]
+        x, y, z = map(operand, op.groups)
+        return x, y, z
 
     def _load(self, source: plan.RangeAttr) -> model.Load:
         self.registers += 1

@@ -9,8 +9,10 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     FunctionType,
+    IntAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -30,12 +32,15 @@ from ingot.compiler.analysis.command_tree import (
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.fill_pattern import fill_pattern
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.memory_plan import Interval, MemoryPlan, plan_memory
+from ingot.compiler.analysis.memory_plan import ALIGNMENT, Interval, MemoryPlan, plan_memory
 from ingot.compiler.analysis.scalar_folding import constant_of
+from ingot.compiler.analysis.sized_grid import GROUPS_X, MOST_ELEMENTS, THREADS
 from ingot.compiler.analysis.structured import shape_of
-from ingot.compiler.analysis.tensor_types import byte_size, tensor_type
+from ingot.compiler.analysis.tensor_types import as_tensor_type, byte_size, tensor_type
+from ingot.compiler.dialects import plan
 from ingot.compiler.dialects.dispatch import SIGNATURE, CallOp
-from ingot.compiler.dialects.host import HOST_BODY, IfOp, LoopOp, WhileOp
+from ingot.compiler.dialects.host import HOST_BODY, CheckOp, IfOp, LoopOp, WhileOp
+from ingot.compiler.dialects.host import DispatchOp as SizedDispatchOp
 from ingot.compiler.dialects.linalg import FillOp
 from ingot.compiler.dialects.plan import (
     ConstantOp,
@@ -44,8 +49,11 @@ from ingot.compiler.dialects.plan import (
     ProgramOp,
     RangeAttr,
     Storage,
+    StoreOp,
 )
 from ingot.compiler.dialects.plan import FillOp as PlanFillOp
+
+from .host_numbers import HostNumbers, Number
 
 _VIEWS = (tensor.CollapseShapeOp, tensor.ExpandShapeOp, tensor.CastOp)
 
@@ -98,26 +106,55 @@ class _Constants:
 class _Arena:
     """The intermediates of one program."""
 
-    sizes: list[int] = field(default_factory=list[int])
+    sizes: list[Number] = field(default_factory=list["Number"])
     """Bytes of each."""
 
-    def new(self, size: int) -> Place:
+    def new(self, size: Number) -> Place:
         """Room for one more."""
         self.sizes.append(size)
         return "transient", len(self.sizes) - 1
 
-    def plan(self, commands: Sequence[Command]) -> MemoryPlan:
-        """Where the intermediates lie, by their lifetimes."""
+    def plan(
+        self, commands: Sequence[Command], numbers: HostNumbers
+    ) -> tuple[dict[int, Number], MemoryPlan, Number]:
+        """Where the intermediates lie, by their lifetimes; the plan of those whose size is known,
+        and the size of the arena.
+
+        Those of which only a call knows the size follow behind; two of the same size share a place
+        where they do not live at the same time.
+        """
         ranges = lifetimes(commands)
-        return plan_memory(
-            [
-                Interval(size, *ranges[i]) if i in ranges else Interval(0, 0, 0)
-                for i, size in enumerate(self.sizes)
-            ]
-        )
+        known = [
+            Interval(size, *ranges[i])
+            if i in ranges and isinstance(size, int)
+            else Interval(0, 0, 0)
+            for i, size in enumerate(self.sizes)
+        ]
+        plan = plan_memory(known)
+        offsets: dict[int, Number] = dict(enumerate(plan.offsets))
+        end: Number = -(-plan.peak // ALIGNMENT) * ALIGNMENT
+        slots: list[tuple[Number, Number, list[Interval]]] = []
+        for i, size in enumerate(self.sizes):
+            if isinstance(size, int) or i not in ranges:
+                continue
+            life = Interval(0, *ranges[i])
+            for offset, other, lives in slots:
+                if other == size and not any(map(life.meets, lives)):
+                    offsets[i] = offset
+                    lives.append(life)
+                    break
+            else:
+                # A register of its own, also for the first: it never equals a known offset.
+                offsets[i] = numbers.copy_of(end)
+                slots.append((offsets[i], size, [life]))
+                last = numbers.compute("add", size, ALIGNMENT - 1)
+                blocks = numbers.compute("divide", last, ALIGNMENT)
+                bytes_ = numbers.compute("multiply", blocks, ALIGNMENT)
+                end = numbers.compute("add", offsets[i], bytes_)
+        return offsets, plan, end if slots else 0
 
 
-_MADE_HERE = (CallOp, FillOp, LoopOp, IfOp)
+_MADE_HERE = (CallOp, SizedDispatchOp, FillOp, LoopOp, IfOp)
 """Ops that write a result where they are told to."""
 
 
@@ -128,8 +165,14 @@ class _Scope:
     functions: Mapping[str, func.FuncOp]
     constants: _Constants
     arena: _Arena
+    numbers: HostNumbers
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     commands: list[Command] = field(default_factory=list["Command"])
+    prologue: list[Simple] = field(default_factory=list["Simple"])
+    """What is done before all commands: the sizes that kernels need."""
+    size_buffers: dict[tuple[Number, ...], RangeAttr] = field(
+        default_factory=dict["tuple[Number, ...]", RangeAttr]
+    )
 
     def range_of(self, value: SSAValue) -> RangeAttr:
         """Where `value` lies; intermediates are numbered, and get their offsets at the end."""
@@ -138,9 +181,12 @@ class _Scope:
             if isinstance(root.owner, arith.ConstantOp):
                 self.places[root] = "constant", self.constants.index(root)
             else:
-                self.places[root] = self.arena.new(byte_size(root))
+                self.places[root] = self.arena.new(self._bytes(root))
         storage, index = self.places[root]
-        return RangeAttr.of(storage, index, 0, byte_size(root))
+        return RangeAttr.of(storage, index, 0, self._bytes(root))
+
+    def _bytes(self, value: SSAValue) -> Number:
+        return self.numbers.byte_size(value)
 
     def add(self, command: Simple, like: Operation) -> None:
         """Append a command that comes from the op `like`."""
@@ -194,14 +240,15 @@ class _Scope:
             if isinstance(_root(value).owner, tensor.EmptyOp):
                 continue  # its contents are undefined
             source = self.range_of(value)
-            if source.place != target.place and source.length.data:
+            if source.place != target.place and not source.is_empty:
                 moves.append((source, target))
         written = {target.place for _, target in moves}
         sources: dict[Place, RangeAttr] = {}
         for source, _ in moves:
             if source.place in written and source.place not in sources:
                 # A swap: the old value is kept until everything has been read.
-                kept = RangeAttr.of(*self.arena.new(source.length.data), 0, source.length.data)
+                length = source.length.data if isinstance(source.length, IntAttr) else source.length
+                kept = RangeAttr.of(*self.arena.new(length), 0, length)
                 sources[source.place] = kept
                 self.add(CopyOp(source, kept), like)
         for source, target in moves:
@@ -223,10 +270,16 @@ class _Scope:
                 self._while(op)
             case IfOp():
                 self._if(op)
-            case arith.ConstantOp() | tensor.EmptyOp() | func.ReturnOp():
+            case SizedDispatchOp():
+                self._sized(op)
+            case CheckOp():
+                self.numbers.check(self.numbers.scalar(op.condition), op.message.data, op)
+            case tensor.CastOp():
+                self._check_cast(op)
+            case arith.ConstantOp() | tensor.EmptyOp() | tensor.DimOp() | func.ReturnOp():
                 pass
-            case _ if isinstance(op, _VIEWS):
-                pass
+            case _ if isinstance(op, _VIEWS) or op.name.startswith("arith."):
+                pass  # The host computes scalars where it needs them.
             case _:
                 raise refuse(op, f"{op.name} is not a command that a device can run")
 
@@ -236,13 +289,65 @@ class _Scope:
         if pattern is None:
             raise refuse(op, "linalg.fill with such a value is not a command of a device")
         target = self.range_of(op.results[0])
-        if target.length.data:
+        if not target.is_empty:
             self.add(PlanFillOp(target, pattern), op)
+
+    def _sized(self, op: SizedDispatchOp) -> None:
+        """A kernel whose sizes a call decides: it gets them in a buffer."""
+        numbers = self.numbers
+        elements = numbers.product([numbers.scalar(v) for v in op.extents])
+        fits = numbers.compute("less", elements, MOST_ELEMENTS)
+        numbers.check(fits, f"a tensor would have {MOST_ELEMENTS} elements or more", op)
+        for size in (n for value in op.res for n in numbers.sizes(value)):
+            numbers.check_not_negative(size, op)
+        for value in (*op.arguments, *op.res):
+            below = numbers.compute("less", numbers.byte_size(value), 1 << 31)
+            numbers.check(below, "a tensor would have 2 GiB or more", op)
+        last = numbers.compute("add", elements, THREADS - 1)
+        groups = numbers.compute("divide", last, THREADS)
+        rows = numbers.compute("add", groups, GROUPS_X - 1)
+        grid = (
+            numbers.compute("minimum", groups, GROUPS_X),
+            numbers.compute("divide", rows, GROUPS_X),
+            1,
+        )
+        reads = [self.range_of(v) for v in op.arguments]
+        if op.sizes:
+            reads.append(self._stored(tuple(map(numbers.scalar, op.sizes)), op))
+        writes = [self.range_of(v) for v in op.res]
+        groups_attr = ArrayAttr[plan.Number]([plan.number(n) for n in grid])
+        self.add(DispatchOp(op.callee, reads, writes, groups_attr), op)
+
+    def _stored(self, sizes: tuple[Number, ...], like: Operation) -> RangeAttr:
+        """A buffer of i32 with the given numbers, written once before all else."""
+        if sizes not in self.size_buffers:
+            _, index = self.arena.new(4 * len(sizes))
+            buffer = self.size_buffers[sizes] = RangeAttr.of("transient", index, 0, 4 * len(sizes))
+            stores = [
+                PlanFillOp(word, size.to_bytes(4, "little"))
+                if isinstance(size, int)
+                else StoreOp(size, word)
+                for size, word in zip(sizes, _words(buffer), strict=True)
+            ]
+            for store in stores:
+                store.location = like.location
+            self.prologue.extend(stores)
+        return self.size_buffers[sizes]
+
+    def _check_cast(self, op: tensor.CastOp) -> None:
+        """A cast to a type with more known sizes claims that they are right."""
+        numbers = self.numbers
+        for dim, size in enumerate(shape_of(op.dest)):
+            if size >= 0:
+                equal = numbers.compute("equal", numbers.sizes(op.source)[dim], size)
+                numbers.check(
+                    equal, f"dimension {dim} of a cast to {op.dest.type} has another size", op
+                )
 
     def _inner(self, name: SymbolRefAttr, values: Sequence[RangeAttr]) -> tuple[_Scope, Block]:
         """A run of a function whose arguments lie in the given ranges."""
         block = self.functions[name.root_reference.data].body.block
-        scope = _Scope(self.functions, self.constants, self.arena)
+        scope = _Scope(self.functions, self.constants, self.arena, self.numbers)
         for argument, range_ in zip(block.args, values, strict=True):
             scope.places[argument] = range_.place
         return scope, block
@@ -307,27 +412,53 @@ def _signature(function: func.FuncOp) -> FunctionType:
     return declared if isinstance(declared, FunctionType) else function.function_type
 
 
+def _shape(type_: Attribute) -> tuple[int, ...]:
+    tensor_ = as_tensor_type(type_)
+    assert tensor_ is not None
+    return tensor_.get_shape()
+
+
+def _words(buffer: RangeAttr) -> list[RangeAttr]:
+    """The words of a buffer of i32."""
+    assert isinstance(buffer.length, IntAttr)
+    storage, index = buffer.place
+    return [RangeAttr.of(storage, index, 4 * i, 4) for i in range(buffer.length.data // 4)]
+
+
 def _plan(
     function: func.FuncOp, functions: Mapping[str, func.FuncOp], constants: _Constants
 ) -> ProgramOp:
     block = function.body.block
-    scope = _Scope(functions, constants, _Arena())
+    numbers = HostNumbers()
+    scope = _Scope(functions, constants, _Arena(), numbers)
     for argument in block.args:
         scope.places[argument] = "argument", argument.index
     returned = block.last_op
     assert isinstance(returned, func.ReturnOp)
-    results = [RangeAttr.of("result", i, 0, byte_size(v)) for i, v in enumerate(returned.operands)]
+    results = [
+        RangeAttr.of("result", i, 0, numbers.byte_size(v)) for i, v in enumerate(returned.operands)
+    ]
     scope.run(block, results)
-    plan = scope.arena.plan(scope.commands)
+    commands = [*scope.prologue, *scope.commands]
+    offsets, memory, arena = scope.arena.plan(commands, numbers)
+    ops = resolved(commands, offsets)
     op = ProgramOp(
         function.sym_name.data,
         _signature(function),
-        resolved(scope.commands, dict(enumerate(plan.offsets))),
-        plan.peak,
-        plan.lower_bound,
+        [*numbers.setup, *ops],
+        0 if arena else memory.peak,
+        memory.lower_bound,
         [_argument_name(a) for a in block.args],
         _result_names(function),
     )
+    if numbers.count:
+        open_sizes = [
+            plan.number(size)
+            for value, type_ in zip(returned.operands, function.function_type.outputs, strict=True)
+            for size, declared in zip(numbers.sizes(value), _shape(type_), strict=True)
+            if declared < 0
+        ]
+        op.set_sizes(numbers.count, arena, open_sizes)
     op.location = function.location
     return op
 

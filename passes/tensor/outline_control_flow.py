@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, scf, tensor
+from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.builtin import (
     FunctionType,
     IndexType,
@@ -24,6 +24,7 @@ from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, elementwise, erase, fill
 from ingot.compiler.analysis.scalar_folding import constant_of, int_of
 from ingot.compiler.analysis.tensor_types import integer_width
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.host import HOST_BODY, IfOp, LoopOp, WhileOp
 from ingot.compiler.dialects.linalg import FillOp
 

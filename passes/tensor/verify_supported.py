@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, builtin, func, scf, tensor
+from xdsl.dialects import builtin, func, scf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -15,8 +15,12 @@ from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.structured import indexing_maps
 from ingot.compiler.analysis.tensor_types import as_tensor_type
 from ingot.compiler.dialects.dispatch import KERNEL_MARK
+from ingot.compiler.dialects.host import CheckOp
+from ingot.compiler.dialects.ingot import ScanOp, ScatterOp, SortOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, IteratorType, YieldOp
-from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, PadOp, RankOp
+from ingot.compiler.dialects.packing import PackLike, UnpackLike
+from ingot.compiler.dialects.tensor import BitcastOp, GatherOp, GenerateOp, PadOp, RankOp
+from ingot.compiler.dialects.tensor import ScatterOp as TensorScatterOp
 
 MOST_ELEMENTS = (1 << 31) - 1
 """Elements of one tensor: indices on the device are 32-bit and signed."""
@@ -43,7 +47,24 @@ _STRUCTURED: tuple[type[Operation], ...] = (
     GenerateOp,
     RankOp,
     BitcastOp,
+    GatherOp,
+    TensorScatterOp,
+    PackLike,
+    UnpackLike,
+    ScanOp,
+    SortOp,
+    ScatterOp,
 )
+
+_SIZED: tuple[type[Operation], ...] = (
+    GenericOp,
+    FillOp,
+    tensor.EmptyOp,
+    tensor.ExpandShapeOp,
+    tensor.CollapseShapeOp,
+    tensor.CastOp,
+)
+"""Ops whose results may have sizes that a call decides."""
 
 _CONTROL_FLOW: tuple[type[Operation], ...] = (
     func.ReturnOp,
@@ -52,15 +73,22 @@ _CONTROL_FLOW: tuple[type[Operation], ...] = (
     scf.IfOp,
     scf.YieldOp,
     scf.ConditionOp,
+    CheckOp,
 )
 
-_SCALAR_DIALECTS = ("arith", "math")
+_BODY_OPS: tuple[type[Operation], ...] = (
+    YieldOp,
+    IndexOp,
+    tensor.ExtractOp,
+    scf.IfOp,
+    scf.ForOp,
+    scf.WhileOp,
+    scf.YieldOp,
+    scf.ConditionOp,
+)
+"""What a body may hold besides arith and math."""
 
-_SAID: dict[str, tuple[str, str | None]] = {
-    "tensor.gather": ("tensor.gather", "use tensor.extract in a linalg.generic"),
-    "tensor.scatter": ("tensor.scatter", None),
-}
-"""What an op is called in the sentence "... is not supported yet", and what to do instead."""
+_SCALAR_DIALECTS = ("arith", "math")
 
 
 def _check_type(where: SSAValue, what: str) -> None:
@@ -70,7 +98,8 @@ def _check_type(where: SSAValue, what: str) -> None:
     if tensor_ is None:
         return
     shape = tensor_.get_shape()
-    if DYNAMIC_INDEX in shape:
+    is_dynamic = DYNAMIC_INDEX in shape
+    if is_dynamic and isinstance(where.owner, Operation) and not isinstance(where.owner, _SIZED):
         raise refuse(
             where,
             f"{what} has the dynamic shape {type_}, which is not supported yet",
@@ -79,7 +108,7 @@ def _check_type(where: SSAValue, what: str) -> None:
     element = str(tensor_.element_type)
     if element not in _ELEMENT_TYPES:
         raise refuse(where, f"{what} is a {type_}: elements of type {element} are not supported")
-    if prod(shape) > MOST_ELEMENTS:
+    if not is_dynamic and prod(shape) > MOST_ELEMENTS:
         raise refuse(
             where,
             f"{what} is a {type_} of {prod(shape)} elements, but indices on the device are 32-bit: "
@@ -120,22 +149,10 @@ def _check_signature(function: func.FuncOp) -> None:
 
 
 def _check_host_op(op: Operation) -> None:
-    if op.name in _SAID:
-        what, hint = _SAID[op.name]
-        raise refuse(op, f"{what} ({op.name}) is not supported yet", hint)
     dialect = op.name.partition(".")[0]
-    if not isinstance(op, (*_STRUCTURED, *_CONTROL_FLOW)) and not (
-        dialect in _SCALAR_DIALECTS or op.name == "ingot.scan"
-    ):
+    if not isinstance(op, (*_STRUCTURED, *_CONTROL_FLOW)) and dialect not in _SCALAR_DIALECTS:
         name = op.op_name.data if isinstance(op, builtin.UnregisteredOp) else op.name
         raise refuse(op, f"{name} is not supported")
-    computes = dialect in _SCALAR_DIALECTS and not isinstance(op, arith.ConstantOp)
-    if computes and any(isinstance(r.type, TensorType) for r in op.results):
-        raise refuse(
-            op,
-            f"{op.name} on whole tensors is not supported",
-            "convert it by `mlir-opt --convert-elementwise-to-linalg`",
-        )
     for result in op.results:
         if isinstance(result.type, TensorType):
             _check_type(result, f"the result of {op.name}")
@@ -149,20 +166,13 @@ def _check_generic(op: GenericOp) -> None:
     maps = indexing_maps(op)
     if any(m.num_symbols for m in maps):
         raise refuse(op, "linalg.generic with symbols in its indexing maps is not supported")
-    for map_ in maps[len(op.inputs) :]:
-        if not map_.is_projected_permutation(allow_zero_in_results=True):
-            raise refuse(
-                op,
-                f"linalg.generic that writes by the map {map_} is not supported",
-                "the indices of a result must be distinct loops",
-            )
     for inner in op.body.walk():
         _check_body_op(inner)
 
 
 def _check_body_op(op: Operation) -> None:
     dialect = op.name.partition(".")[0]
-    known = isinstance(op, YieldOp | IndexOp | tensor.ExtractOp | scf.IfOp | scf.YieldOp)
+    known = isinstance(op, _BODY_OPS)
     if not known and dialect not in _SCALAR_DIALECTS:
         raise refuse(op, f"{op.name} inside linalg.generic is not supported")
     for value in op.results:
@@ -185,6 +195,21 @@ def _check_block(block: Block) -> None:
                     _check_block(nested)
 
 
+def _check_loops_are_static(function: func.FuncOp) -> None:
+    """Refuse control flow in a function with sizes that a call decides."""
+    values = [*function.body.block.args, *(v for op in function.walk() for v in op.results)]
+    types = [as_tensor_type(value.type) for value in values]
+    if not any(type_ is not None and DYNAMIC_INDEX in type_.get_shape() for type_ in types):
+        return
+    for op in function.body.block.ops:
+        if isinstance(op, scf.ForOp | scf.WhileOp | scf.IfOp):
+            raise refuse(
+                op,
+                f"{op.name} in a function with dynamic shapes is not supported yet",
+                "export the program with static shapes",
+            )
+
+
 @dataclass(frozen=True)
 class VerifySupportedPass(ModulePass):
     """Refuse, in one sentence with what to do instead, what no later pass can compile (L1 to L1).
@@ -205,4 +230,5 @@ class VerifySupportedPass(ModulePass):
             if KERNEL_MARK in function.attributes:
                 continue
             _check_signature(function)
+            _check_loops_are_static(function)
             _check_block(function.body.block)

@@ -13,7 +13,11 @@ from support.harness import EXAMPLES
 
 from ingot.tools.main import main
 
-DYNAMIC = "func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> { return %x : tensor<?x4xf32> }\n"
+DYNAMIC = """func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = tensor.concat dim(0) %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"""
 DOUBLE = """func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> {
   %e = tensor.empty() : tensor<4xf64>
   %r = linalg.exp ins(%x : tensor<4xf64>) outs(%e : tensor<4xf64>) -> tensor<4xf64>
@@ -64,7 +68,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param("func.func @f(%x: ) {\n", 1, 18, "error: ", id="syntax"),
         pytest.param(UNKNOWN_OP, 2, 8, "did you mean 'math.floor'?", id="unknown op"),
         pytest.param(ILL_TYPED, 3, 8, "'linalg.exp' op ", id="ill-typed"),
-        pytest.param(DYNAMIC, 1, 14, "dynamic shape tensor<?x4xf32>", id="dynamic shape"),
+        pytest.param(DYNAMIC, 2, 8, "dynamic shape tensor<?xf32>", id="dynamic shape"),
         pytest.param(DOUBLE, 1, 14, "--demote-f64", id="f64"),
         pytest.param(TOO_LARGE, 2, 8, "4900000000 elements", id="too large"),
     ],

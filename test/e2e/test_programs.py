@@ -17,7 +17,6 @@ from ingot.targets.bundle.writer import write_bundle
 
 # What is refused so far, and what the refusal says.
 NOT_YET: dict[str, str] = {
-    "t_dyn_mlp": "dynamic shape",
 }
 
 

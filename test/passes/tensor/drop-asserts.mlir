@@ -14,3 +14,16 @@ func.func @checked(%x: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// What is said about sizes is checked when the function is called.
+// CHECK-LABEL: func.func @sized
+// CHECK:         %[[EQ:.*]] = arith.cmpi eq
+// CHECK-NEXT:    host.check %[[EQ]], "mismatched sizes"
+func.func @sized(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?xf32>
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %equal = arith.cmpi eq, %m, %n : index
+  cf.assert %equal, "mismatched sizes"
+  return %x : tensor<?xf32>
+}

@@ -1,8 +1,21 @@
 // RUN: ingot-opt %s -p 'verify-supported' --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{argument 0 of dynamic has the dynamic shape tensor<?xf32>, which is not supported yet}}
 func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
-  return %x : tensor<?xf32>
+  // expected-error@+1 {{the result of tensor.concat has the dynamic shape tensor<?xf32>, which is not supported yet}}
+  %0 = tensor.concat dim(0) %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @dynamic_loop(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{scf.for in a function with dynamic shapes is not supported yet}}
+  %0 = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %x) -> (tensor<?xf32>) {
+    scf.yield %a : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
 }
 
 // -----
@@ -50,19 +63,13 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @whole_tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{arith.addf on whole tensors is not supported}}
-  %0 = arith.addf %x, %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
-func.func @diagonal(%x: tensor<4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error@+1 {{linalg.generic that writes by the map}}
-  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0, d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%y : tensor<4x4xf32>) {
+func.func @call_in_a_body(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%a: f32, %o: f32):
+    // expected-error@+1 {{tensor.splat inside linalg.generic is not supported}}
+    %s = tensor.splat %a : tensor<2xf32>
     linalg.yield %a : f32
-  } -> tensor<4x4xf32>
-  return %0 : tensor<4x4xf32>
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }

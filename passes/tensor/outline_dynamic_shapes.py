@@ -1,0 +1,366 @@
+"""Make kernels of the ops over tensors whose sizes a call decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import Emitter, erase, materialize
+from ingot.compiler.analysis.kernel_names import describe
+from ingot.compiler.analysis.scalar_folding import int_of
+from ingot.compiler.analysis.sized_grid import GROUPS_X, GROUPS_Y, THREADS
+from ingot.compiler.analysis.structured import indexing_maps, is_parallel, shape_of
+from ingot.compiler.analysis.tensor_types import as_tensor_type
+from ingot.compiler.dialects import arith
+from ingot.compiler.dialects.dispatch import KERNEL_MARK, NAMES
+from ingot.compiler.dialects.host import CheckOp, DispatchOp
+from ingot.compiler.dialects.linalg import FillOp, GenericOp
+
+from .sized_kernel import KernelBuilder, Size, is_inlined
+
+
+def is_dynamic(value: SSAValue) -> bool:
+    """Whether a tensor has a size that a call decides."""
+    type_ = as_tensor_type(value.type)
+    return type_ is not None and DYNAMIC_INDEX in type_.get_shape()
+
+
+def _depends_on_sizes(value: SSAValue, block: Block) -> bool:
+    """Whether a scalar of the host program is computed from a size."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.parent_block() is not block:
+        return False
+    if isinstance(owner, tensor.DimOp):
+        return True
+    if as_tensor_type(value.type) is not None:
+        return False
+    return any(_depends_on_sizes(v, block) for v in owner.operands)
+
+
+def _is_sized(op: Operation, block: Block) -> bool:
+    """Whether a generic or fill works on tensors or scalars that depend on a call's sizes."""
+    if any(map(is_dynamic, (*op.operands, *op.results))):
+        return True
+    outside = [v for inner in op.walk() for v in inner.operands]
+    return any(is_dynamic(v) or _depends_on_sizes(v, block) for v in outside)
+
+
+@dataclass
+class _Function:
+    """Outlines the kernels of one host function."""
+
+    function: func.FuncOp
+    taken: set[str]
+    kernels: list[func.FuncOp] = field(default_factory=list[func.FuncOp])
+    dims: dict[tuple[SSAValue, int], Size] = field(default_factory=dict[tuple[SSAValue, int], Size])
+    emit: Emitter | None = None
+    """Where ops of the host program go at the moment."""
+    inlined: dict[Operation, None] = field(default_factory=dict[Operation, None])
+    """The producers that are computed where they are read."""
+    checked: set[tuple[Size, Size]] = field(default_factory=set[tuple[Size, Size]])
+
+    def run(self) -> None:
+        block = self.function.body.block
+        sized = [
+            op for op in block.ops if isinstance(op, GenericOp | FillOp) and _is_sized(op, block)
+        ]
+        inlined = self.inlined = self._inlined(sized)
+        for op in sized:
+            self.emit = Emitter.before(op)
+            if isinstance(op, GenericOp):
+                self.extents[op] = self._extents(op)
+        for op in sized:
+            if op in inlined or (isinstance(op, FillOp) and not self._is_stored(op)):
+                continue
+            self._outline(op)
+        for op in [*reversed(sized), *reversed(list(inlined))]:
+            if op.parent is not None and not any(r.uses for r in op.results):
+                erase(op)
+
+    extents: dict[GenericOp, Sequence[Size]] = field(
+        default_factory=dict[GenericOp, Sequence[Size]]
+    )
+
+    def _inlined(self, sized: Sequence[Operation]) -> dict[Operation, None]:
+        """The producers that are computed where they are read, also those of static shape."""
+        found: dict[Operation, None] = {}
+        work = list(sized)
+        while work:
+            op = work.pop()
+            for operand in op.operands:
+                owner = operand.owner
+                if isinstance(owner, GenericOp) and owner not in found and is_inlined(owner):
+                    found[owner] = None
+                    self.emit = Emitter.before(owner)
+                    self.extents[owner] = self._extents(owner)
+                    work.append(owner)
+        return found
+
+    @staticmethod
+    def _is_stored(op: FillOp) -> bool:
+        return any(not isinstance(use.operation, GenericOp) for use in op.results[0].uses)
+
+    def size(self, value: SSAValue, dim: int) -> Size:
+        """The size of a dimension, computed where `emit` is if it has to be."""
+        extent = shape_of(value)[dim]
+        if extent >= 0:
+            return extent
+        key = (value, dim)
+        if key not in self.dims:
+            self.dims[key] = self._find_size(value, dim)
+        return self.dims[key]
+
+    def _find_size(self, value: SSAValue, dim: int) -> Size:
+        owner = value.owner
+        dynamic = [d for d, s in enumerate(shape_of(value)) if s < 0]
+        match owner:
+            case tensor.EmptyOp():
+                return self._resolved(owner.dynamic_sizes[dynamic.index(dim)])
+            case FillOp():
+                return self.size(owner.outputs[0], dim)
+            case GenericOp():
+                number = list(owner.results).index(value)  # pyright: ignore[reportArgumentType]
+                return self.size(owner.outputs[number], dim)
+            case DispatchOp():
+                before = 0
+                for result in owner.res:
+                    if result is value:
+                        break
+                    before += sum(s < 0 for s in shape_of(result))
+                return self._resolved(owner.result_sizes[before + dynamic.index(dim)])
+            case _:
+                # Right after what makes the tensor, so that every use may have it.
+                block = self.function.body.block
+                if isinstance(value, BlockArgument):
+                    assert block.first_op is not None
+                    place = Emitter.before(block.first_op)
+                else:
+                    assert isinstance(owner, Operation) and owner.next_op is not None
+                    place = Emitter.before(owner.next_op)
+                return place.add(tensor.DimOp(value, place.index(dim))).result
+
+    def _resolved(self, value: SSAValue) -> Size:
+        """A size of the source: the constant or the size of another tensor that it is."""
+        if isinstance(value.owner, tensor.DimOp):
+            return self._dim_of(value.owner)
+        number = int_of(value)
+        return value if number is None else number
+
+    def sizes(self, value: SSAValue) -> Sequence[Size]:
+        """All sizes of a tensor."""
+        return [self.size(value, dim) for dim in range(len(shape_of(value)))]
+
+    def _value(self, size: Size) -> SSAValue:
+        assert self.emit is not None
+        return self.emit.index(size) if isinstance(size, int) else size
+
+    def _extents(self, op: GenericOp) -> Sequence[Size]:
+        """The sizes of the loops; the call is refused where operands do not agree on them."""
+        maps = indexing_maps(op)
+        found: dict[int, Size] = {}
+        operands = list(zip(op.operands, maps, strict=True))
+        # Results first: their sizes are computed, so that a check names an input.
+        for operand, map_ in [*operands[len(op.inputs) :], *operands[: len(op.inputs)]]:
+            for dim, expr in enumerate(map_.results):
+                if isinstance(expr, AffineDimExpr):
+                    size = self.size(operand, dim)
+                    known = found.setdefault(expr.position, size)
+                    if isinstance(size, int) and not isinstance(known, int):
+                        found[expr.position] = size
+        extents = [found[i] for i in range(maps[0].num_dims)]
+        for operand, map_ in operands:
+            for dim, expr in enumerate(map_.results):
+                self._check(op, operand, dim, expr, extents)
+        return extents
+
+    def _check(
+        self,
+        op: GenericOp,
+        operand: SSAValue,
+        dim: int,
+        expr: AffineExpr,
+        extents: Sequence[Size],
+    ) -> None:
+        """Add a check that a dimension has the size that the loops need, unless it is known."""
+        assert self.emit is not None
+        size = self.size(operand, dim)
+        if isinstance(expr, AffineDimExpr):
+            needed = extents[expr.position]
+            if size is needed or size == needed or (size, needed) in self.checked:
+                return
+            self.checked.add((size, needed))
+            sides = (self._value(size), self._value(needed))
+            equal = self.emit.add(arith.CmpiOp(*sides, "eq")).result
+            what = f"{_where(op, operand, dim)} must be {self._spell(needed)}"
+            self.emit.add(CheckOp(equal, what))
+            return
+        used = [e for e in extents if not isinstance(e, int)]
+        if isinstance(size, int) and not used:
+            return
+        if not _only_grows(expr):
+            raise refuse(
+                op, f"the index {expr} into a tensor of dynamic shape is not supported yet"
+            )
+        last = [
+            self.emit.add(arith.SubiOp(self._value(e), self.emit.index(1))).result for e in extents
+        ]
+        most = materialize(self.emit, expr, last)
+        inside = self.emit.add(arith.CmpiOp(most, self._value(size), "slt")).result
+        self.emit.add(CheckOp(inside, f"{_where(op, operand, dim)} is too small"))
+
+    def _spell(self, size: Size) -> str:
+        """A size in a sentence."""
+        if isinstance(size, int):
+            return str(size)
+        for (value, dim), known in self.dims.items():
+            if known is size and isinstance(value, BlockArgument):
+                return f"dimension {dim} of argument {value.index}"
+        return "what the other operands have"
+
+    def _outline(self, op: GenericOp | FillOp) -> None:
+        emit = self.emit = Emitter.before(op)
+        if isinstance(op, GenericOp):
+            extents = self.extents[op]
+            outs = indexing_maps(op)[len(op.inputs) :]
+            parallel = is_parallel(op)
+            loops = [i for i, p in enumerate(parallel) if p]
+            for map_ in outs:
+                if not map_.is_projected_permutation() or len(map_.results) != len(loops):
+                    raise refuse(op, f"linalg.generic of dynamic shape that writes by {map_}")
+        else:
+            extents = self.sizes(op.results[0])
+            loops = list(range(len(extents)))
+        builder = KernelBuilder(self.sizes, self._dim_of, self.extents, self.inlined)
+        kernel = builder.build(op, extents, self._name(op))
+        kernel.attributes[KERNEL_MARK] = UnitAttr()
+        kernel.attributes["ingot.workgroup_size"] = DenseArrayBase.from_list(i64, [THREADS, 1, 1])
+        kernel.attributes["ingot.grid"] = DenseArrayBase.from_list(i64, [GROUPS_X, GROUPS_Y, 1])
+        names = [a.name_hint or f"arg{a.index}" for a in kernel.body.block.args]
+        kernel.attributes[NAMES] = ArrayAttr(
+            [StringAttr(n) for n in _unique(names, len(op.results))]
+        )
+        self.kernels.append(kernel)
+        open_sizes = [s for r in op.results for s in self.sizes(r) if not isinstance(s, int)]
+        call = emit.add(
+            DispatchOp(
+                kernel.sym_name.data,
+                [self._value(extents[i]) for i in loops],
+                list(builder.inputs),
+                list(builder.parameters),
+                open_sizes,
+                [r.type for r in op.results],
+            )
+        )
+        for old, new in zip(op.results, call.res, strict=True):
+            new.name_hint = old.name_hint
+            for key in [k for k in self.dims if k[0] is old]:
+                self.dims[new, key[1]] = self.dims[key]
+            old.replace_all_uses_with(new)
+
+    def _dim_of(self, op: tensor.DimOp) -> Size:
+        index = int_of(op.index)
+        if index is None:
+            raise refuse(op, "tensor.dim of a computed dimension is not supported")
+        return self.size(op.source, index)
+
+    def _name(self, op: Operation) -> str:
+        what = "fill"
+        if isinstance(op, GenericOp):
+            alone = op.clone()
+            what = describe(Block([alone]))
+            erase(alone)
+        name = candidate = f"{self.function.sym_name.data}_{what}"
+        number = 1
+        while candidate in self.taken:
+            candidate, number = f"{name}_{number}", number + 1
+        self.taken.add(candidate)
+        return candidate
+
+
+def _only_grows(expr: AffineExpr) -> bool:
+    """Whether an index is a sum of loops times constants that are not negative."""
+    match expr:
+        case AffineConstantExpr():
+            return expr.value >= 0
+        case AffineDimExpr():
+            return True
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
+            return _only_grows(expr.lhs) and _only_grows(expr.rhs)
+        case _:
+            return False
+
+
+def _where(op: Operation, operand: SSAValue, dim: int) -> str:
+    if isinstance(operand, BlockArgument):
+        return f"dimension {dim} of argument {operand.index}"
+    name = f" %{operand.name_hint}" if operand.name_hint else ""
+    return f"dimension {dim} of an operand{name} of {op.name}"
+
+
+def _unique(names: Sequence[str], results: int) -> list[str]:
+    """Names of a kernel's buffers; what it writes is called `out`."""
+    outputs = ["out"] if results == 1 else [f"out{i}" for i in range(results)]
+    given = [*names[: len(names) - results], *outputs]
+    taken: set[str] = set()
+    unique: list[str] = []
+    for name in given:
+        candidate, number = name, 1
+        while candidate in taken:
+            candidate, number = f"{name}_{number}", number + 1
+        taken.add(candidate)
+        unique.append(candidate)
+    return unique
+
+
+@dataclass(frozen=True)
+class OutlineDynamicShapesPass(ModulePass):
+    """Make the generics and fills of dynamic shape kernels, which get their sizes from the host
+    program (L1 to L1, the kernels as they enter the lowering passes).
+
+    Producers that only one of them reads are computed there. Operands that must agree on a size
+    are checked when the function is called.
+
+        %0 = linalg.generic ... ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) { ... }
+    becomes
+        %0 = host.dispatch @main_exp over (%d, %c4) use (%x : tensor<?x4xf32>)
+             -> tensor<?x4xf32> of (%d)
+    """
+
+    name = "outline-dynamic-shapes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the host functions; raises `Refusal` for what has no such kernel."""
+        taken = {f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp)}
+        for function in host_functions(op):
+            if len(function.body.blocks) != 1:
+                continue
+            values = [v for inner in function.walk() for v in inner.results]
+            if not any(map(is_dynamic, (*function.body.block.args, *values))):
+                continue
+            outliner = _Function(function, taken)
+            outliner.run()
+            for kernel in outliner.kernels:
+                op.body.block.add_op(kernel)

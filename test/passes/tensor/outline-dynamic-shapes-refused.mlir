@@ -1,0 +1,50 @@
+// RUN: ingot-opt %s -p 'outline-dynamic-shapes' --split-input-file --verify-diagnostics
+
+func.func @reversed(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  // expected-error@+1 {{into a tensor of dynamic shape is not supported yet}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (7 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @branch(%x: tensor<?xf32>, %p: tensor<?xi1>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x, %p : tensor<?xf32>, tensor<?xi1>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: i1, %o: f32):
+    // expected-error@+1 {{scf.if over tensors of dynamic shape is not supported yet}}
+    %t = scf.if %b -> (f32) {
+      scf.yield %a : f32
+    } else {
+      %s = math.exp %a : f32
+      scf.yield %s : f32
+    }
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @computed_dim(%x: tensor<?x?xf32>, %d: tensor<i32>) -> tensor<f32> {
+  %s = tensor.extract %d[] : tensor<i32>
+  %k = arith.index_cast %s : i32 to index
+  // expected-error@+1 {{tensor.dim of a computed dimension is not supported}}
+  %n = tensor.dim %x, %k : tensor<?x?xf32>
+  %i = arith.index_cast %n : index to i32
+  %f = arith.sitofp %i : i32 to f32
+  %e = tensor.empty() : tensor<f32>
+  %r = linalg.generic {indexing_maps = [affine_map<() -> ()>], iterator_types = []} outs(%e : tensor<f32>) {
+  ^bb0(%o: f32):
+    linalg.yield %f : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}
