@@ -98,37 +98,50 @@ class MemoryEmitter(Emitter):
                 self.load(view, shift(index, lanes.dim, i), None) for i in range(lanes.width)
             ]
             return self.from_elements(elements)
-        indices = self.buffer_index(view, index, None if lanes is None else lanes.dim)
+        whole = lanes is not None and _never_straddles(view, index, lanes)
+        indices = self.buffer_index(view, index, lanes, whole)
         element = element_type(view.buffer)
         if lanes is None:
             return self.emit(memref.LoadOp.get(view.buffer, indices)).res
+        inside = whole or not view.partial[lanes.dim]
         return self.emit(
             vector.TransferReadOp(
                 view.buffer,
                 indices,
                 self.zero(element),
                 VectorType(element, [lanes.width]),
-                ArrayAttr([BoolAttr.from_bool(not view.partial[lanes.dim])]),
+                ArrayAttr([BoolAttr.from_bool(inside)]),
                 _minor_map(len(indices)),
             )
         ).result
 
     def buffer_index(
-        self, view: View, index: Sequence[Linear], vector_dim: int | None
+        self, view: View, index: Sequence[Linear], lanes: Lanes | None, whole: bool
     ) -> list[SSAValue]:
-        """Indices into the buffer; along partial dimensions they are kept inside it."""
+        """Indices into the buffer; along partial dimensions they are kept inside it.
+
+        A vector is kept inside only where it is known to be `whole`: all inside or all outside.
+        """
         indices: list[SSAValue] = []
         shape = shape_of(view.buffer)
         for dim, (offset, local) in enumerate(zip(view.offsets, index, strict=True)):
             position = (offset + local).materialize(self.builder)
-            if view.partial[dim] and dim != vector_dim:
-                last = constant_index(self.builder, max(0, shape[dim] - 1))
+            width = lanes.width if lanes is not None and lanes.dim == dim else 1
+            if view.partial[dim] and (width == 1 or whole):
+                last = constant_index(self.builder, max(0, shape[dim] - width))
                 position = self.emit(MinSIOp(position, last)).result
             indices.append(position)
         return indices
 
     def _is_minor(self, view: View, lanes: Lanes) -> bool:
         return lanes.dim == len(view.offsets) - 1
+
+
+def _never_straddles(view: View, index: Sequence[Linear], lanes: Lanes) -> bool:
+    """Whether a vector starts at a multiple of its width in a dimension that is one, too."""
+    start = view.offsets[lanes.dim] + index[lanes.dim]
+    size = shape_of(view.buffer)[lanes.dim]
+    return size % lanes.width == 0 and start.is_multiple_of(lanes.width)
 
 
 def shift(index: Sequence[Linear], dim: int, distance: int) -> list[Linear]:

@@ -168,6 +168,8 @@ class _KernelConversion:
             if not written:
                 variable.attributes["non_writable"] = UnitAttr()
             read = spirv_memory.is_read(argument)
+            if not read:
+                variable.attributes["non_readable"] = UnitAttr()
             kind = "read_write" if read and written else "write" if written else "read"
             accesses.append(StringAttr(kind))
         return ArrayAttr(accesses)

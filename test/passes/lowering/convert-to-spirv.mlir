@@ -14,7 +14,7 @@ func.func @copy(%arg0: memref<4x6xf32>, %arg1: memref<4x6xf32>) attributes {ingo
 // CHECK-SAME: ingot.grid = array<i64: 1, 1, 1>
 // CHECK-SAME: ingot.access = ["read", "write"]
 // CHECK:      spirv.GlobalVariable @source bind(0, 0) {non_writable} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<f32, stride=4> [0])>, StorageBuffer>
-// CHECK:      spirv.GlobalVariable @target bind(0, 1) :
+// CHECK:      spirv.GlobalVariable @target bind(0, 1) {non_readable} :
 // CHECK:      spirv.func @copy() "None" {
 // CHECK:      %i = spirv.CompositeExtract %{{.*}}[1 : i32] : vector<3xi32>
 // CHECK:      %j = spirv.CompositeExtract %{{.*}}[0 : i32] : vector<3xi32>
@@ -42,7 +42,7 @@ func.func @vectors(%x: memref<4x8xf32>, %y: memref<32xf32>) attributes {ingot.ke
   return
 }
 // CHECK:      spirv.GlobalVariable @x bind(0, 0) {non_writable} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<vector<4xf32>, stride=16> [0])>, StorageBuffer>
-// CHECK:      spirv.GlobalVariable @y bind(0, 1) : !spirv.ptr<!spirv.struct<(!spirv.rtarray<f32, stride=4> [0])>, StorageBuffer>
+// CHECK:      spirv.GlobalVariable @y bind(0, 1) {non_readable} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<f32, stride=4> [0])>, StorageBuffer>
 // CHECK:      %v = spirv.Load "StorageBuffer" %{{.*}} : vector<4xf32>
 // CHECK-COUNT-4: spirv.Store "StorageBuffer" %{{.*}}, %{{.*}} : f32
 
