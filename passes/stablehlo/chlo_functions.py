@@ -118,7 +118,7 @@ def _near_zero(z: Scalar, otherwise: Scalar) -> Scalar:
 
 
 def digamma(x: Scalar) -> Scalar:
-    """The derivative of lgamma; NaN at 0 and the negative integers, but -+inf at +-0."""
+    """The derivative of lgamma; NaN at 0 and the negative integers, as XLA has it."""
     reflect = x.lt(0.5)
     z = reflect.select(-x, x - 1.0)
     numerator, denominator = z.like(0.0), z.like(_LANCZOS_BASE)
@@ -136,7 +136,6 @@ def digamma(x: Scalar) -> Scalar:
     result = reflect.select(reflected, y)
     is_pole = x.compare("le", 0.0) & x.eq(x.call("math.floor"))
     result = is_pole.select(x.like(nan), result)
-    result = x.eq(0.0).select(x.like(inf).call("math.copysign", -x), result)
     return x.eq(inf).select(x, result)
 
 

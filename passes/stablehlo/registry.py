@@ -15,9 +15,11 @@ from ingot.passes.stablehlo import (
     reduce,
     reduce_window,
     refused,
+    scatter,
     select_and_scatter,
     shapes,
     slices,
+    sort,
 )
 from ingot.passes.stablehlo.elementwise import lower_broadcasting, lower_elementwise
 from ingot.passes.stablehlo.lowering import Lower, ScalarRule
@@ -36,6 +38,8 @@ LOWERINGS: dict[str, Lower] = {
     **convolution.LOWERINGS,
     **select_and_scatter.LOWERINGS,
     **gather.LOWERINGS,
+    **scatter.LOWERINGS,
+    **sort.LOWERINGS,
     **map.LOWERINGS,
     **dynamic.LOWERINGS,
     **batch_norm.LOWERINGS,

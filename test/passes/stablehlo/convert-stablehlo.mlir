@@ -167,3 +167,30 @@ func.func @control(%n: tensor<i32>) -> tensor<i32> {
   }) : (tensor<i1>) -> tensor<i32>
   return %1 : tensor<i32>
 }
+
+// A window that is smaller than its dimension becomes indices.
+// CHECK-LABEL: func.func @scatter
+// CHECK:         tensor<2x3x2xi32>
+// CHECK:         ingot.scatter dimensions = [0, 1] ins(%{{.*}}, %u : tensor<2x3x2xi32>, tensor<2x3x4xf32>) outs(%x : tensor<9x5x4xf32>)
+func.func @scatter(%x: tensor<9x5x4xf32>, %i: tensor<2x1xi32>, %u: tensor<2x3x4xf32>) -> tensor<9x5x4xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<9x5x4xf32>, tensor<2x1xi32>, tensor<2x3x4xf32>) -> tensor<9x5x4xf32>
+  return %0 : tensor<9x5x4xf32>
+}
+
+// CHECK-LABEL: func.func @sort
+// CHECK:         ingot.sort dimension = 0 ins(%x : tensor<8xf32>)
+// CHECK:         ingot.sort dimension = 0 ins(%{{.*}}, %{{.*}} : tensor<8xf32>, tensor<8xi32>)
+// CHECK:         tensor.extract_slice
+func.func @sort(%x: tensor<8xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = false}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  %v, %i = chlo.top_k(%0, k = 2) : tensor<8xf32> -> (tensor<2xf32>, tensor<2xi32>)
+  return %v, %i : tensor<2xf32>, tensor<2xi32>
+}

@@ -1,0 +1,95 @@
+// RUN: ingot-opt %s -p 'convert-stablehlo' --split-input-file --verify-diagnostics
+
+func.func @unknown_call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.custom_call @lapack_sgetrf calls code that is not in the program}}
+  %0 = stablehlo.custom_call @lapack_sgetrf(%x) {backend_config = ""} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 of dynamic with the dynamic shape tensor<?x4xf32> is not supported yet}}
+func.func @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = stablehlo.negate %x : tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 of quantized with the quantized type tensor<4x!quant.uniform<i8:f32, 0.5>> is not supported}}
+func.func @quantized(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xf32> {
+  %0 = stablehlo.uniform_dequantize %x : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 of complex with complex numbers (tensor<4xcomplex<f32>>) is not supported yet}}
+func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
+  %0 = stablehlo.real %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @collective(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.all_gather is not supported: programs run on one device}}
+  %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<0> : tensor<1x1xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @token(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.create_token of a !stablehlo.token is not supported: programs run on one device, and take and return tensors only}}
+  %0 = stablehlo.create_token : !stablehlo.token
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @random(%a: tensor<f32>, %b: tensor<f32>) -> tensor<2xf32> {
+  %s = stablehlo.constant dense<2> : tensor<1xi64>
+  // expected-error@+1 {{stablehlo.rng is not supported: its numbers are not defined}}
+  %0 = stablehlo.rng %a, %b, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @not_yet(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{chlo.zeta is not supported yet}}
+  %0 = chlo.zeta %a, %b : tensor<f32>, tensor<f32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @tensors_in_a_body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.reduce(%x init: %z) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>) {
+    // expected-error@+1 {{stablehlo.broadcast_in_dim of tensors inside stablehlo.reduce is not supported}}
+    %1 = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<2xf32>
+    stablehlo.return %b : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @computed_padding(%x: tensor<4xf32>, %z: tensor<f32>, %n: tensor<1xi64>) -> tensor<5xf32> {
+  // expected-error@+1 {{stablehlo.dynamic_pad by an amount that is computed at run time is not supported yet}}
+  %0 = stablehlo.dynamic_pad %x, %z, %n, %n, %n : (tensor<4xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @scatter_rank_0(%x: tensor<f32>, %i: tensor<1x0xi32>, %u: tensor<1xf32>) -> tensor<f32> {
+  // expected-error@+1 {{stablehlo.scatter into a tensor of rank 0 is not supported}}
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<f32>, tensor<1x0xi32>, tensor<1xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
