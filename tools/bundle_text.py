@@ -41,8 +41,11 @@ def _lines(bundle: model.Bundle) -> Iterator[str]:
 
 
 def _function(function: Json) -> Iterator[str]:
+    def sizes(entry: Json) -> list[str]:
+        return ["?" if size < 0 else str(size) for size in entry["shape"]]
+
     def types(entries: list[Json]) -> str:
-        return ", ".join("x".join([*map(str, e["shape"]), e["dtype"]]) for e in entries)
+        return ", ".join("x".join([*sizes(e), e["dtype"]]) for e in entries)
 
     results = types(function["results"])
     yield f"  function {function['name']}({types(function['arguments'])}) -> ({results}) {{"

@@ -97,7 +97,8 @@ def _text(file: str, description: dict[str, Any]) -> str:
 def _signature(function: dict[str, Any]) -> str:
     def part(entry: dict[str, Any]) -> str:
         name = f"{entry['name']}: " if entry["name"] else ""
-        return f"{name}{'x'.join([*map(str, entry['shape']), entry['dtype']])}"
+        sizes = ("?" if size < 0 else str(size) for size in entry["shape"])
+        return f"{name}{'x'.join([*sizes, entry['dtype']])}"
 
     arguments = ", ".join(map(part, function["arguments"]))
     return f"{function['name']}({arguments}) -> ({', '.join(map(part, function['results']))})"

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,
     Float16Type,
+    Float32Type,
     IndexType,
     MemRefType,
     f32,
@@ -33,8 +34,11 @@ from ingot.compiler.analysis.structured import (
     is_parallel,
     match_combiner,
 )
+from ingot.compiler.analysis.tensor_types import integer_width
 from ingot.compiler.dialects import arith, gpu
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, YieldOp
+
+_ELEMENTS = (Float32Type, Float16Type, BFloat16Type)
 
 Size = int | SSAValue
 """A size that is known, or its value in the host program."""
@@ -140,7 +144,13 @@ class KernelBuilder:
         sizes = self.sizes_of(value)
         known = [s for s in sizes if isinstance(s, int)]
         count = prod(known) if len(known) == len(sizes) else DYNAMIC_INDEX
-        type_ = MemRefType(element_type(value), [count])
+        element = element_type(value)
+        if not isinstance(element, _ELEMENTS) and integer_width(element) not in (1, 8, 16, 32, 64):
+            raise refuse(
+                value,
+                f"elements of type {element} in a tensor of dynamic shape are not supported yet",
+            )
+        type_ = MemRefType(element, [count])
         argument = self._body.insert_arg(type_, len(self._body.args))
         argument.name_hint = value.name_hint
         return argument

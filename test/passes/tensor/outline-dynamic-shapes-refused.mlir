@@ -48,3 +48,18 @@ func.func @computed_dim(%x: tensor<?x?xf32>, %d: tensor<i32>) -> tensor<f32> {
   } -> tensor<f32>
   return %r : tensor<f32>
 }
+
+// -----
+
+func.func @indices(%x: tensor<?xindex>) -> tensor<?xindex> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xindex>
+  %e = tensor.empty(%n) : tensor<?xindex>
+  // expected-error@+1 {{elements of type index in a tensor of dynamic shape are not supported yet}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e : tensor<?xindex>) {
+  ^bb0(%o: index):
+    %j = linalg.index 0 : index
+    linalg.yield %j : index
+  } -> tensor<?xindex>
+  return %r : tensor<?xindex>
+}
