@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -25,7 +25,7 @@ from ingot.passes.tosa.scalars import compare, one, select
 def lower_constant(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`arith.constant`."""
     values = constant_attribute(op.results[0])
-    if not isinstance(values, DenseIntOrFPElementsAttr):
+    if values is None:
         raise refuse(op, "tosa.const needs the attribute 'values' with its elements")
     return [emit.add(arith.ConstantOp(values)).result]
 
@@ -78,20 +78,26 @@ def lower_concat(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`tensor.concat`."""
     result = tensor_type(op.results[0])
     axis = reduced_axis(op)
-    if sum(shape_of(value)[axis] for value in op.ins) != result.get_shape()[axis]:
-        raise refuse(op, f"tosa.concat: the operands do not have the size of {result} together")
+    shapes = [list(shape_of(value)) for value in op.ins]
+    along = sum(shape.pop(axis) for shape in shapes)
+    expected = list(result.get_shape())
+    if along != expected.pop(axis) or any(shape != expected for shape in shapes):
+        types = ", ".join(str(value.type) for value in op.ins)
+        raise refuse(op, f"tosa.concat of {types} along {axis} does not make {result}")
     return [one(emit, tensor.ConcatOp(list(op.ins), axis, result))]
 
 
 def lower_tile(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """Each repeated dimension is a loop of its own, then merged with what it repeats."""
     source, result = op.ins[0], tensor_type(op.results[0])
+    sizes, wanted_sizes = shape_of(source), result.get_shape()
+    pairs = list(zip(sizes, wanted_sizes, strict=False))
+    if len(sizes) != len(wanted_sizes) or any(wanted % max(1, size) for size, wanted in pairs):
+        raise refuse(op, f"tosa.tile cannot make {result} of {source.type}")
     shape: list[int] = []
     exprs: list[AffineExpr] = []
-    for size, wanted in zip(shape_of(source), result.get_shape(), strict=True):
+    for size, wanted in pairs:
         times = wanted // size if size else 1
-        if times * size != wanted:
-            raise refuse(op, f"tosa.tile cannot make {result} of {source.type}")
         if times > 1:
             shape.append(times)
         if size > 1 or times == 1:
@@ -127,6 +133,9 @@ def lower_gather(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`result[n, w, c] = values[n, indices[n, w], c]`."""
     values, indices = op.ins
     result = tensor_type(op.results[0])
+    n, _, c = result.get_shape()
+    if (n, c) != shape_of(values)[::2]:
+        raise refuse(op, f"tosa.gather from {values.type} does not make {result}")
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         n, _, c = loop_indices(inner, 3)

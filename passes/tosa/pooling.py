@@ -60,8 +60,6 @@ class Window:
 
 def _window(op: TosaOp) -> Window:
     source, result = shape_of(op.ins[0]), shape_of(op.results[0])
-    if len(source) != 4:
-        raise refuse(op, f"{op.name} needs a tensor of rank 4, not {op.ins[0].type}")
     kernel, stride = spatial_ints(op, "kernel", 2), spatial_ints(op, "stride", 2)
     low, high = pad_pairs(op, "pad", 2)
     window = Window(kernel, stride, low, high, source[1:3], result[1:3])

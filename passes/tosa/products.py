@@ -239,7 +239,11 @@ def lower_depthwise(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     low, high = pad_pairs(op, "pad", 2)
     stride, dilation = (spatial_ints(op, name, 2) for name in ("stride", "dilation"))
     *kernel, channels, multiplier = shape_of(op.ins[1])
-    n, *out, _ = result.get_shape()
+    n, *out, outputs = result.get_shape()
+    if outputs != channels * multiplier:
+        raise refuse(
+            op, f"tosa.depthwise_conv2d makes {channels * multiplier} channels, not {outputs}"
+        )
     zero = zero_point(op, op.ins[3], "the input zero point")
     source = padded(emit, op.ins[0], (0, *low, 0), (0, *high, 0), zero)
     check_window(op, shape_of(source)[1:-1], kernel, stride, dilation, out)
@@ -259,7 +263,7 @@ def lower_depthwise(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
 def lower_transpose_convolution(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """A convolution by the reversed window over the input with `stride - 1` zeros in between."""
     result = tensor_type(op.results[0])
-    low, _ = pad_pairs(op, "out_pad", 2)
+    low, high = pad_pairs(op, "out_pad", 2)
     stride = spatial_ints(op, "stride", 2)
     kernel = shape_of(op.ins[1])[1:3]
     _, *sizes, _ = shape_of(op.ins[0])
@@ -268,6 +272,12 @@ def lower_transpose_convolution(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]
     front = [k - 1 + p for k, p in zip(kernel, low, strict=True)]
     if min(front) < 0:
         raise refuse(op, "tosa.transpose_conv2d needs an out_pad above minus the kernel's size")
+    expected = [
+        (size - 1) * s + a + b + k
+        for size, s, a, b, k in zip(sizes, stride, low, high, kernel, strict=True)
+    ]
+    if out != expected:
+        raise refuse(op, f"tosa.transpose_conv2d makes an image of {expected}, not {out}")
     dilated = [(size - 1) * s + 1 for size, s in zip(sizes, stride, strict=True)]
     needed = [o + k - 1 for o, k in zip(out, kernel, strict=True)]
     extents = [max(n, f + d) for n, f, d in zip(needed, front, dilated, strict=True)]

@@ -37,7 +37,7 @@ def reduced_axis(op: TosaOp) -> int:
     """The axis of a reduction; refused where the operand has no such dimension."""
     rank, axis = len(shape_of(op.ins[0])), op.int("axis")
     if not 0 <= axis < rank:
-        raise refuse(op, f"{op.name} along axis {axis} of {op.ins[0].type}, which has {rank}")
+        raise refuse(op, f"{op.name}: {op.ins[0].type} has no axis {axis}")
     return axis
 
 
@@ -59,6 +59,8 @@ def lower_reduction(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     rank = len(shape_of(source))
     kept = [dim for dim in range(rank) if dim != axis]
     shape = [shape_of(source)[dim] for dim in kept]
+    if list(result.get_shape()) != [*shape[:axis], 1, *shape[axis:]]:
+        raise refuse(op, f"{op.name} of {source.type} along axis {axis} does not make {result}")
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         return [combine(inner, args[1], extend(inner, args[0], wide))]

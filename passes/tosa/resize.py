@@ -80,8 +80,10 @@ def _axes(op: TosaOp) -> tuple[Axis, Axis]:
     offset = known_ints(op, op.ins[2], "the offset")
     border = known_ints(op, op.ins[3], "the border")
     source, result = shape_of(op.ins[0]), shape_of(op.results[0])
-    if (len(scale), len(offset), len(border), len(source)) != (4, 2, 2, 4):
-        raise refuse(op, "tosa.resize needs an image of rank 4, 4 scales, 2 offsets and 2 borders")
+    if (len(scale), len(offset), len(border)) != (4, 2, 2):
+        raise refuse(op, "tosa.resize needs 4 scales, 2 offsets and 2 borders")
+    if source[0] != result[0] or source[3] != result[3]:
+        raise refuse(op, f"tosa.resize cannot make {op.results[0].type} of {op.ins[0].type}")
     axes: list[Axis] = []
     for dim in (0, 1):
         numerator, denominator = scale[2 * dim], scale[2 * dim + 1]

@@ -15,12 +15,16 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, erase
+from ingot.compiler.analysis.structured import indexing_maps, shape_of
 from ingot.compiler.analysis.tensor_types import as_tensor_type
+from ingot.compiler.analysis.types import shape_of_type
+from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tosa import CondIfOp, TosaOp, WhileLoopOp
 from ingot.passes.tosa.control import lower_cond_if, lower_while_loop
 from ingot.passes.tosa.elementwise import ROWS, lower_elementwise
@@ -91,6 +95,47 @@ LOWERINGS: dict[str, Lowering] = {
 """Every op that has a lowering."""
 
 
+RANKS: dict[str, tuple[int, ...]] = {
+    "tosa.avg_pool2d": (4,),
+    "tosa.conv2d": (4, 4, 1),
+    "tosa.conv3d": (5, 5, 1),
+    "tosa.depthwise_conv2d": (4, 4, 1),
+    "tosa.fft2d": (3, 3),
+    "tosa.fully_connected": (2, 2, 1),
+    "tosa.gather": (3, 2),
+    "tosa.matmul": (3, 3),
+    "tosa.max_pool2d": (4,),
+    "tosa.resize": (4,),
+    "tosa.rfft2d": (3,),
+    "tosa.scatter": (3, 2, 3),
+    "tosa.transpose_conv2d": (4, 4, 1),
+}
+"""The ranks of the first operands, where TOSA fixes them; results have that of the first."""
+
+
+def _check_ranks(op: TosaOp) -> None:
+    ranks = RANKS.get(op.name, ())
+    named = [*zip(op.ins, ranks, strict=False), *((r, ranks[0]) for r in op.results if ranks)]
+    for value, rank in named:
+        if len(shape_of_type(value.type)) != rank:
+            raise refuse(op, f"{op.name} takes a tensor of rank {rank} here, not {value.type}")
+
+
+def _check_loops(op: TosaOp, generic: GenericOp) -> None:
+    """Refuse operands whose sizes do not agree: a loop would run past one of them."""
+    extents: dict[int, int] = {}
+    for operand, map_ in zip(generic.operands, indexing_maps(generic), strict=True):
+        shape = shape_of(operand)
+        agrees = len(shape) == len(map_.results) and all(
+            extents.setdefault(expr.position, size) == size
+            for size, expr in zip(shape, map_.results, strict=True)
+            if isinstance(expr, AffineDimExpr)
+        )
+        if not agrees:
+            types = ", ".join(str(value.type) for value in (*op.operands, *op.results))
+            raise refuse(op, f"{op.name}: the shapes of {types} do not fit together")
+
+
 def _check_type(op: Operation, value: SSAValue) -> None:
     """Refuse tensors whose shape or element type a lowering cannot read."""
     any_type: Attribute = value.type
@@ -132,7 +177,14 @@ def _lower(op: TosaOp) -> None:
             f"tosa.custom: the operator '{name}' of the domain '{domain}' is not known",
             "express it by other ops before compiling",
         )
+    _check_ranks(op)
+    before = op.prev_op
     replacements = LOWERINGS[op.name](op, Emitter.before(op))
+    new = op.prev_op
+    while new is not before and new is not None:
+        if isinstance(new, GenericOp):
+            _check_loops(op, new)
+        new = new.prev_op
     for result, value in zip(op.results, replacements, strict=True):
         value.name_hint = value.name_hint or result.name_hint
         if value.type != result.type:

@@ -34,14 +34,17 @@ def check(case: Case) -> None:
         assert comparison.is_right, f"{comparison}\n{case.text}"
 
 
+def drawn(data: st.DataObject, seed: int) -> Source:
+    """Sizes that hypothesis shrinks, and values of a seed."""
+    rng = np.random.default_rng(seed)
+    return Source(lambda low, high: data.draw(st.integers(low, high)), rng)
+
+
 @pytest.mark.parametrize("name", CASES)
 @settings(max_examples=4, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 1 << 16))
 def test_meaning(name: str, data: st.DataObject, seed: int) -> None:
-    source = Source(
-        lambda low, high: data.draw(st.integers(low, high)), np.random.default_rng(seed)
-    )
-    check(CASES[name](source))
+    check(CASES[name](drawn(data, seed)))
 
 
 @pytest.mark.slow
@@ -49,10 +52,7 @@ def test_meaning(name: str, data: st.DataObject, seed: int) -> None:
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 1 << 16))
 def test_meaning_at_length(name: str, data: st.DataObject, seed: int) -> None:
-    source = Source(
-        lambda low, high: data.draw(st.integers(low, high)), np.random.default_rng(seed)
-    )
-    check(CASES[name](source))
+    check(CASES[name](drawn(data, seed)))
 
 
 def test_every_op_has_a_case() -> None:
