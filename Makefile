@@ -27,7 +27,9 @@ typecheck: $(INSTALLED) $(LINKS)
 lit: $(INSTALLED)
 	$(BIN)/lit -j2 --no-progress-bar -s test
 
+# pyspirv is tested on the system's SPIRV-Cross, and on a current one where it can be had.
 pytest: $(INSTALLED)
+	@test/unit/pyspirv/current_spirv_cross.sh >/dev/null || true
 	$(BIN)/pytest -n 2 -m "not slow"
 
 sweep: $(INSTALLED)
