@@ -1,0 +1,1 @@
+"""The differential fuzzer: random linalg programs on every device against the reference."""

@@ -1,0 +1,51 @@
+"""A hundred random programs on both devices; `make fuzz` runs as many as you like."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from support.harness import device as opened
+
+from fuzz.check import check_all, reference
+from fuzz.generate import random_inputs, random_program
+from ingot.compiler.dialects.context import make_context
+from ingot.compiler.frontends.reader import read_module
+from ingot.compiler.interpreter import evaluate
+
+BATCH = 5
+PROGRAMS = 100
+
+
+@pytest.mark.parametrize("device", ["host:random:{seed}", "vulkan"])
+@pytest.mark.parametrize("first", range(0, PROGRAMS, BATCH))
+def test_random_programs(first: int, device: str) -> None:
+    opened(device.partition(":")[0])
+    seeds = list(range(first, first + BATCH))
+    programs = [random_program(Random(seed)) for seed in seeds]
+    failures = check_all(programs, seeds, device.format(seed=first))
+    wrong = [
+        f"seed {seed}: {failure.kind}: {failure.message}"
+        for seed, failure in zip(seeds, failures, strict=True)
+        if failure is not None
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_error_analysis_holds(seed: int) -> None:
+    """The reference in the program's types is off from float64 by no more than it is allowed."""
+    program = random_program(Random(seed))
+    inputs = random_inputs(program, seed)
+    (rounded,) = reference(program.text(), ["main"], [inputs])
+    module = read_module(program.text(), "fuzz.mlir", make_context())
+    exact = evaluate(module, "main", list(inputs), "float64")
+    for value, a, b in zip(program.results, rounded, exact, strict=True):
+        mine, theirs = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        finite = np.isfinite(theirs)
+        off = np.abs(np.where(finite, mine - np.where(finite, theirs, 0.0), 0.0))
+        assert np.all(off <= value.spread.error), f"{value.name}: {off.max(initial=0.0)}"
+        assert np.all(np.abs(theirs[finite]) <= value.spread.bound * (1 + 1e-6) + 1e-6) or (
+            value.dtype[0] == "i" or program.special
+        ), value
