@@ -1,0 +1,31 @@
+// RUN: ingot-opt %s -p 'unpack-int4' | filecheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Two elements to a byte, the first in the low bits; the nibble without its sign is extended.
+// CHECK-LABEL: func.func @extend(%w: tensor<8xi8>) -> tensor<3x5xi32>
+// CHECK-SAME:      ingot.signature = (tensor<3x5xi4>) -> tensor<3x5xi32>
+// CHECK:         %[[BYTE:.*]] = arith.divui
+// CHECK:         %[[PAIR:.*]] = tensor.extract %w[%[[BYTE]]] : tensor<8xi8>
+// CHECK:         arith.shrsi
+// CHECK:         ^bb0(%[[Q:.*]]: i8, %{{.*}}: i32):
+// CHECK-NEXT:      %[[MASK:.*]] = arith.constant 15 : i8
+// CHECK-NEXT:      %[[BITS:.*]] = arith.andi %[[Q]], %[[MASK]] : i8
+// CHECK-NEXT:      %{{.*}} = arith.extui %[[BITS]] : i8 to i32
+func.func @extend(%w: tensor<3x5xi4>) -> tensor<3x5xi32> {
+  %e = tensor.empty() : tensor<3x5xi32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<3x5xi4>) outs(%e : tensor<3x5xi32>) {
+  ^bb0(%q: i4, %o: i32):
+    %u = arith.extui %q : i4 to i32
+    linalg.yield %u : i32
+  } -> tensor<3x5xi32>
+  return %0 : tensor<3x5xi32>
+}
+
+// A constant stays packed: 1 and -2 are 0xE1, 7 alone is 0x07.
+// CHECK-LABEL: func.func @constant
+// CHECK:         arith.constant dense<[-31, 7]> : tensor<2xi8>
+func.func @constant() -> tensor<3xi4> {
+  %0 = arith.constant dense<[1, -2, 7]> : tensor<3xi4>
+  return %0 : tensor<3xi4>
+}
