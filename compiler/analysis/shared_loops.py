@@ -23,6 +23,8 @@ def shared_dims(ops: Iterable[Operation], anchor: SSAValue, count: int) -> dict[
     """
     accesses = [access for op in ops if (access := list(_accesses(op)))]
     known: dict[SSAValue, Dims] = {anchor: _anchor_dims(anchor, count)}
+    if not count:  # what shares no loops is known at once, connected or not
+        known |= {value: (None,) * len(at) for access in accesses for value, at in access}
     changed = True
     while changed:
         changed = False

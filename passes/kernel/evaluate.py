@@ -28,7 +28,7 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 from ingot.passes.kernel.body import Body
 from ingot.passes.kernel.emitter import Lanes
-from ingot.passes.kernel.indices import result_index
+from ingot.passes.kernel.indices import linear_coefficients, result_index
 from ingot.passes.kernel.linear import Linear, linear_of_expr
 from ingot.passes.kernel.memory import MemoryEmitter, shift
 
@@ -160,6 +160,15 @@ class Evaluator(MemoryEmitter):
         index = [self._expr(map_, i, loops) for i in range(len(map_.results))]
         if lanes is None or lanes.dim not in map_.used_dims():
             return self.element(operand, index)
+        if any(linear_coefficients(expr, map_.num_dims) is None for expr in map_.results):
+            # Remainders and quotients take steps of their own from lane to lane.
+            points = [shift(loops, lanes.dim, lane) for lane in range(lanes.width)]
+            return self.from_elements(
+                [
+                    self.element(operand, [self._expr(map_, i, at) for i in range(len(index))])
+                    for at in points
+                ]
+            )
         moved = [self._expr(map_, i, shift(loops, lanes.dim, 1)) for i in range(len(map_.results))]
         return self.strided(
             operand, index, [m + i * -1 for m, i in zip(moved, index, strict=True)], lanes

@@ -1,0 +1,90 @@
+"""Programs that once went wrong, made small: each on both devices against the evaluator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.harness import DEVICES, assert_close, bundle_for, device, rt
+
+from ingot.compiler.dialects.context import make_context
+from ingot.compiler.frontends.reader import read_module
+from ingot.compiler.interpreter import evaluate
+from ingot.runtime.dtypes import numpy_dtype
+from ingot.targets.bundle.model import DType, TensorType
+from ingot.targets.bundle.writer import write_bundle
+
+PROGRAMS: dict[str, str] = {
+    # Lanes of a vector do not step by one through a remainder.
+    "remainder in a map": """
+func.func @main(%x: tensor<2xi32>, %y: tensor<36xi32>, %z: tensor<36xi32>)
+    -> (tensor<36xi32>, tensor<36xi32>) {
+  %e = tensor.empty() : tensor<36xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 mod 2)>, affine_map<(d0) -> (d0)>,
+                                        affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<2xi32>, tensor<36xi32>) outs(%e : tensor<36xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %m = arith.muli %a, %b : i32
+    linalg.yield %m : i32
+  } -> tensor<36xi32>
+  %q = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 floordiv 3)>,
+                                        affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]}
+      ins(%y, %z : tensor<36xi32>, tensor<36xi32>) outs(%e : tensor<36xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %m = arith.addi %a, %b : i32
+    linalg.yield %m : i32
+  } -> tensor<36xi32>
+  return %r, %q : tensor<36xi32>, tensor<36xi32>
+}
+""",
+    # A row kernel of two results that no loop connects.
+    "unconnected results": """
+func.func @main(%x: tensor<33xi16>, %y: tensor<33x33xi16>) -> (tensor<33x33xi64>, tensor<i64>) {
+  %e = tensor.empty() : tensor<33x33xi64>
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>,
+      affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<33xi16>, tensor<33x33xi16>) outs(%e : tensor<33x33xi64>) {
+  ^bb0(%a: i16, %b: i16, %o: i64):
+    %l = arith.extui %a : i16 to i64
+    %r = arith.extui %b : i16 to i64
+    %m = arith.muli %l, %r : i64
+    linalg.yield %m : i64
+  } -> tensor<33x33xi64>
+  %flat = tensor.collapse_shape %p [[0, 1]] : tensor<33x33xi64> into tensor<1089xi64>
+  %least = arith.constant -9223372036854775808 : i64
+  %s = tensor.empty() : tensor<i64>
+  %f = linalg.fill ins(%least : i64) outs(%s : tensor<i64>) -> tensor<i64>
+  %max = linalg.reduce { arith.maxsi } ins(%flat : tensor<1089xi64>) outs(%f : tensor<i64>)
+      dimensions = [0]
+  return %p, %max : tensor<33x33xi64>, tensor<i64>
+}
+""",
+}
+
+
+def some_input(type_: TensorType, rng: np.random.Generator) -> Any:
+    """Small numbers of a type, on a grid that floats add exactly."""
+    values = rng.integers(-16, 17, type_.shape)
+    if type_.dtype is DType.I1:
+        return values > 0
+    floats = type_.dtype in (DType.F32, DType.F16, DType.BF16)
+    return np.asarray(values / 4 if floats else values).astype(numpy_dtype(type_.dtype))
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_once_wrong(name: str, device_name: str) -> None:
+    text, opened = PROGRAMS[name], device(device_name)
+    bundle = bundle_for(text, device_name)
+    (function,) = bundle.functions
+    rng = np.random.default_rng(0)
+    inputs = [some_input(type_, rng) for type_ in function.arguments]
+    result = rt.loads(write_bundle(bundle)).bind(opened).call(function.name, *inputs)
+    results = list(result) if isinstance(result, tuple) else [result]
+    module = read_module(text, "test.mlir", make_context())
+    expected = evaluate(module, function.name, inputs)
+    for index, (got, want) in enumerate(zip(results, expected, strict=True)):
+        assert_close(got, want, f"result {index}")
