@@ -32,6 +32,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L1: generics on tensors, whatever the source was; the same for every target."""
     return [
         "stablehlo-expand-composites",
+        "lift-cf-to-scf",
         "inline-calls",
         "drop-signedness",
         "convert-stablehlo",

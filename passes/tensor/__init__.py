@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PASSES: tuple[str, ...] = (
+    "lift-cf-to-scf",
     "inline-calls",
     "drop-signedness",
     "linalg-generalize-named-ops",

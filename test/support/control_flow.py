@@ -267,6 +267,47 @@ LIVE_ACROSS = (
     + ADD_4.replace("@add", "@mul").replace("linalg.add", "linalg.mul")
 )
 
+# A loop that is left where its condition holds, with a branch in its body; what the header computes
+# is used in the body and behind the loop. Then a loop that is one block.
+BLOCKS = (
+    """func.func @f(%x: tensor<4xf32>, %limit: tensor<i32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %n = tensor.extract %limit[] : tensor<i32>
+  cf.br ^header(%c0, %x : i32, tensor<4xf32>)
+^header(%i: i32, %a: tensor<4xf32>):
+  %d = func.call @add(%a, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %done = arith.cmpi sge, %i, %n : i32
+  cf.cond_br %done, ^exit, ^body
+^body:
+  %low = arith.andi %i, %c1 : i32
+  %odd = arith.cmpi eq, %low, %c1 : i32
+  cf.cond_br %odd, ^then, ^else
+^then:
+  %t = func.call @add(%d, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  cf.br ^latch(%t : tensor<4xf32>)
+^else:
+  cf.br ^latch(%d : tensor<4xf32>)
+^latch(%e: tensor<4xf32>):
+  %j = arith.addi %i, %c1 : i32
+  cf.br ^header(%j, %e : i32, tensor<4xf32>)
+^exit:
+  cf.br ^again(%d, %c0 : tensor<4xf32>, i32)
+^again(%b: tensor<4xf32>, %k: i32):
+  %g = func.call @add(%b, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %k1 = arith.addi %k, %c2 : i32
+  %more = arith.cmpi slt, %k1, %n : i32
+  cf.cond_br %more, ^again(%g, %k1 : tensor<4xf32>, i32), ^end(%g : tensor<4xf32>)
+^end(%r: tensor<4xf32>):
+  %w = tensor.from_elements %k1 : tensor<i32>
+  return %r, %a, %w : tensor<4xf32>, tensor<4xf32>, tensor<i32>
+}
+"""
+    + ADD_4
+)
+
 X = np.array([1.5, -2.0, 3.25, 0.5], np.float32)
 Y = np.array([0.25, 4.0, -1.0, 2.0], np.float32)
 K = np.array([1, -2, 3, 4], np.int32)
@@ -289,6 +330,8 @@ PROGRAMS: dict[str, tuple[str, Sequence[Array]]] = {
     "while": (WHILE, [X, np.int32(4)]),
     "while, no turn": (WHILE, [X, np.int32(0)]),
     "while in while": (WHILE_IN_WHILE, [np.int32(4)]),
+    "blocks": (BLOCKS, [X, np.int32(5)]),
+    "blocks, no turn": (BLOCKS, [X, np.int32(0)]),
     "chain": (CHAIN, [X]),
     "unchanged": (UNCHANGED, [X]),
     "live across": (LIVE_ACROSS, [X]),

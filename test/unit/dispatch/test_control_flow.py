@@ -12,6 +12,7 @@ from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate
 
 PIPELINE = (
+    "lift-cf-to-scf",
     "inline-calls",
     "linalg-generalize-named-ops",
     "verify-supported",
