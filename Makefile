@@ -1,6 +1,7 @@
 # make demo   compile and run a program for Apple GPUs on this machine, and show what happened
 # make test   ruff, pyright, lit, pytest
-# make sweep  slower: every program and many shapes
+# make sweep  slower: every program, many shapes, every refusal
+# make fuzz   random programs against the evaluator: FUZZ="--programs 2000" or "--minutes 60"
 # make clean  remove what the others made
 
 VENV := .venv
@@ -9,7 +10,7 @@ INSTALLED := $(VENV)/.installed
 ROOMS := compiler passes targets runtime tools
 LINKS := $(ROOMS:%=build/typecheck/ingot/%)
 
-.PHONY: demo test lint typecheck lit pytest sweep bench clean
+.PHONY: demo test lint typecheck lit pytest sweep fuzz bench clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -34,6 +35,11 @@ pytest: $(INSTALLED)
 
 sweep: $(INSTALLED)
 	$(BIN)/pytest -n 2 -m slow
+
+FUZZ ?= --programs 2000
+
+fuzz: $(INSTALLED)
+	PYTHONPATH=test $(BIN)/python -m fuzz.main $(FUZZ)
 
 bench: $(INSTALLED)
 	$(BIN)/python bench/compile_time.py
