@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 
@@ -27,16 +26,21 @@ def _fold(op: GenericOp) -> None:
     dims: list[AffineExpr] = [AffineConstantExpr(0)] * len(extents)
     for new, old in enumerate(kept):
         dims[old] = AffineDimExpr(new)
-    emit = Emitter.before(op)
-    operands: list[SSAValue] = []
+    new_sizes: list[list[int]] = []
     new_maps: list[AffineMap] = []
-    for operand, shape, map_ in zip(op.operands, shapes, maps, strict=True):
+    for shape, map_ in zip(shapes, maps, strict=True):
         # A dimension of size 1 is only ever indexed by 0.
         sizes = [size for size in shape if size != 1]
         exprs = [e for e, size in zip(map_.results, shape, strict=True) if size != 1]
         exprs = [simplify(e.replace_dims_and_symbols(dims, ()), len(kept)) for e in exprs]
-        operands.append(reshape(emit, operand, sizes))
+        for expr, size in zip(exprs, sizes, strict=True):
+            # A window over a part of a dimension: a plain loop would run over all of it.
+            if isinstance(expr, AffineDimExpr) and extents[kept[expr.position]] != size:
+                return
+        new_sizes.append(sizes)
         new_maps.append(AffineMap(len(kept), 0, tuple(exprs)))
+    emit = Emitter.before(op)
+    operands = [reshape(emit, v, s) for v, s in zip(op.operands, new_sizes, strict=True)]
     body = op.detach_region(op.body)
     for inner in [i for i in body.walk() if isinstance(i, IndexOp)]:
         loop = inner.dim.value.data

@@ -33,3 +33,18 @@ func.func @positions() -> tensor<1x8xindex> {
   } -> tensor<1x8xindex>
   return %0 : tensor<1x8xindex>
 }
+
+// -----
+
+// A window over a part of its input: without the loop of extent 1 the other would run over all.
+// CHECK-LABEL: func.func @partial_window
+// CHECK:         affine_map<(d0, d1) -> (((d0 * 2) + d1))>
+// CHECK-SAME:    ins(%x, %{{.*}} : tensor<4xf32>, tensor<3xf32>)
+func.func @partial_window(%x: tensor<4xf32>, %w: tensor<3xf32>, %init: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 * 2 + d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x, %w : tensor<4xf32>, tensor<3xf32>) outs(%init : tensor<1xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %s = arith.addf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
