@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IndexType, TensorType
+from xdsl.dialects.builtin import IndexType, IntegerType, TensorType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.diagnostics import Refusal, refuse
 from ingot.compiler.analysis.generics import (
     Body,
     Emitter,
@@ -29,6 +29,18 @@ from ingot.passes.tosa.scalars import constant
 def element(value: SSAValue) -> Attribute:
     """The element type of a tensor."""
     return tensor_type(value).element_type
+
+
+def is_integer(type_: Attribute) -> bool:
+    """Whether a type is an integer of more than one bit."""
+    return isinstance(type_, IntegerType) and type_ != i1
+
+
+def not_defined(op: Operation) -> Refusal:
+    """The refusal of an op whose types TOSA does not allow together."""
+    operands = ", ".join(str(type_) for type_ in op.operand_types)
+    results = ", ".join(str(type_) for type_ in op.result_types)
+    return refuse(op, f"{op.name} of {operands} to {results} is not defined by TOSA")
 
 
 def map_of(loops: int, exprs: Sequence[AffineExpr]) -> AffineMap:

@@ -16,7 +16,7 @@ from ingot.compiler.analysis.generics import Emitter
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tosa import TosaOp
-from ingot.passes.tosa.builders import broadcast_elementwise, element
+from ingot.passes.tosa.builders import broadcast_elementwise, element, is_integer, not_defined
 from ingot.passes.tosa.constants import known_ints, zero_point
 from ingot.passes.tosa.scalars import (
     add,
@@ -127,6 +127,8 @@ def _multiply_integers(op: TosaOp, emit: Emitter, args: Sequence[SSAValue]) -> S
     """The product, shifted right and rounded when it is of i32."""
     shift = known_ints(op, op.ins[2], "the shift")[0]
     to = element(op.results[0])
+    if not is_integer(to):
+        raise not_defined(op)
     if shift == 0:
         return mul(emit, *(resize_integer(emit, value, to) for value in args))
     if args[0].type != i32 or not 0 < shift < 64:
@@ -172,14 +174,17 @@ _MATH: dict[str, type[Operation]] = {
     "tanh": math.TanhOp,
 }
 _INTEGER: dict[str, type[Operation]] = {
-    "bitwise_and": arith.AndIOp,
-    "bitwise_or": arith.OrIOp,
-    "bitwise_xor": arith.XOrIOp,
     "clz": math.CountLeadingZerosOp,
     "intdiv": arith.DivSIOp,
     "logical_left_shift": arith.ShLIOp,
     "logical_right_shift": arith.ShRUIOp,
 }
+_BITS: dict[str, type[Operation]] = {
+    "bitwise_and": arith.AndIOp,
+    "bitwise_or": arith.OrIOp,
+    "bitwise_xor": arith.XOrIOp,
+}
+"""Exporters use them of booleans too."""
 _BOOLEAN: dict[str, type[Operation]] = {
     "logical_and": arith.AndIOp,
     "logical_or": arith.OrIOp,
@@ -189,11 +194,12 @@ _BOOLEAN: dict[str, type[Operation]] = {
 ROWS: dict[str, Row] = {
     **{f"tosa.{name}": Row(floats=_by(build)) for name, build in _MATH.items()},
     **{f"tosa.{name}": Row(integers=_by(build)) for name, build in _INTEGER.items()},
+    **{f"tosa.{name}": Row(None, _by(build), _by(build)) for name, build in _BITS.items()},
     **{f"tosa.{name}": Row(booleans=_by(build)) for name, build in _BOOLEAN.items()},
     "tosa.abs": Row(_by(math.AbsFOp), _by(math.AbsIOp)),
     "tosa.add": Row(_on(add), _on(add)),
     "tosa.arithmetic_right_shift": Row(integers=_shift_right),
-    "tosa.bitwise_not": Row(integers=_on(_not)),
+    "tosa.bitwise_not": Row(None, _on(_not), _on(_not)),
     "tosa.cast": Row(_cast, _cast, _cast),
     "tosa.clamp": Row(_clamp, _clamp),
     "tosa.equal": _comparison("eq"),
@@ -219,11 +225,16 @@ def lower_elementwise(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     inputs = op.ins[: row.data] if row.data is not None else op.ins
     type_ = element(inputs[-1])
     compute = row.compute(type_)
-    if compute is None:
-        raise refuse(op, f"{op.name} of {type_} is not defined by TOSA")
+    condition = [i1] if op.name == "tosa.select" else []
+    types = [element(value) for value in inputs]
+    if compute is None or types != [*condition, *[type_] * (len(types) - len(condition))]:
+        raise not_defined(op)
+    result = tensor_type(op.results[0])
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        return [compute(op, inner, args)]
+        value = compute(op, inner, args)
+        if value.type != result.element_type:
+            raise not_defined(op)
+        return [value]
 
-    result = tensor_type(op.results[0])
     return [broadcast_elementwise(op, emit, result, inputs, body)]

@@ -16,7 +16,16 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tosa import TosaOp
-from ingot.passes.tosa.builders import accumulate, dims_map, element, map_of, padded, reverse
+from ingot.passes.tosa.builders import (
+    accumulate,
+    dims_map,
+    element,
+    is_integer,
+    map_of,
+    not_defined,
+    padded,
+    reverse,
+)
 from ingot.passes.tosa.constants import constant_attribute, known_ints
 from ingot.passes.tosa.reductions import reduced_axis
 from ingot.passes.tosa.scalars import compare, one, select
@@ -49,7 +58,7 @@ def lower_transpose(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """A generic that reads by the inverse permutation."""
     order, rank = op.ints("perms"), len(shape_of(op.ins[0]))
     if sorted(order) != list(range(rank)):
-        raise refuse(op, f"{list(order)} is not a permutation of the dimensions of {rank}")
+        raise refuse(op, f"{list(order)} is not a permutation of {rank} dimensions")
     map_ = dims_map(rank, [order.index(dim) for dim in range(rank)])
     result = tensor_type(op.results[0])
     return [elementwise(emit, result, [op.ins[0]], [map_], lambda _, args: args)]
@@ -78,10 +87,15 @@ def lower_concat(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`tensor.concat`."""
     result = tensor_type(op.results[0])
     axis = reduced_axis(op)
-    shapes = [list(shape_of(value)) for value in op.ins]
-    along = sum(shape.pop(axis) for shape in shapes)
-    expected = list(result.get_shape())
-    if along != expected.pop(axis) or any(shape != expected for shape in shapes):
+    others: list[int] = list(result.get_shape())
+    total = others.pop(axis)
+    fits = all(
+        len(shape_of(value)) == result.get_num_dims()
+        and [size for dim, size in enumerate(shape_of(value)) if dim != axis] == others
+        and element(value) == result.element_type
+        for value in op.ins
+    )
+    if not fits or sum(shape_of(value)[axis] for value in op.ins) != total:
         types = ", ".join(str(value.type) for value in op.ins)
         raise refuse(op, f"tosa.concat of {types} along {axis} does not make {result}")
     return [one(emit, tensor.ConcatOp(list(op.ins), axis, result))]
@@ -114,6 +128,8 @@ def lower_tile(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
 def lower_pad(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`tensor.pad` with the one element of the value."""
     source, amounts, value = op.ins
+    if element(value) != element(source) or prod(shape_of(value)) != 1:
+        raise not_defined(op)
     numbers = known_ints(op, amounts, "the padding")
     rank = len(shape_of(source))
     if len(numbers) != 2 * rank:
@@ -133,6 +149,8 @@ def lower_gather(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`result[n, w, c] = values[n, indices[n, w], c]`."""
     values, indices = op.ins
     result = tensor_type(op.results[0])
+    if not is_integer(element(indices)):
+        raise not_defined(op)
     n, _, c = result.get_shape()
     if (n, c) != shape_of(values)[::2]:
         raise refuse(op, f"tosa.gather from {values.type} does not make {result}")
@@ -152,6 +170,8 @@ def lower_scatter(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     last is taken. Nothing is written twice, so no order of threads matters.
     """
     values, indices, source = op.ins
+    if not is_integer(element(indices)) or element(values) != element(source):
+        raise not_defined(op)
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         index, update, old = args

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import TensorType, i32, i64
+from xdsl.dialects.builtin import TensorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -17,7 +17,15 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tosa import TosaOp
-from ingot.passes.tosa.builders import accumulate, dims_map, element, filled, map_of, padded
+from ingot.passes.tosa.builders import (
+    accumulate,
+    dims_map,
+    element,
+    filled,
+    map_of,
+    not_defined,
+    padded,
+)
 from ingot.passes.tosa.constants import zero_point
 from ingot.passes.tosa.products import check_window, pad_pairs, spatial_ints, window_exprs
 from ingot.passes.tosa.reductions import wide_float
@@ -107,6 +115,8 @@ def lower_max_pool(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
 def lower_avg_pool(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """The sum over the count of elements inside; integers by a multiplier and a shift."""
     window, type_ = _window(op), element(op.ins[0])
+    if element(op.results[0]) != type_ or type_ == i1:
+        raise not_defined(op)
     zero_in = zero_point(op, op.ins[1], "the input zero point")
     wide = wide_float(type_) if is_float(type_) else i32
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
@@ -25,7 +26,9 @@ from ingot.passes.tosa.builders import (
     dims_map,
     element,
     filled,
+    is_integer,
     map_of,
+    not_defined,
     padded,
     reverse,
 )
@@ -103,8 +106,12 @@ def _is_zero(bias: SSAValue) -> bool:
 def _factors(op: TosaOp, left: AffineMap, right: AffineMap) -> tuple[Factor, Factor]:
     """The first two operands with their zero points, which are the last two."""
     a, b = op.ins[0], op.ins[1]
-    if is_float(element(a)) != is_float(element(op.results[0])):
-        raise refuse(op, f"{op.name} from {element(a)} to {element(op.results[0])} is not defined")
+    types = [element(value) for value in (a, b, op.results[0])]
+    widths = [cast("IntegerType | AnyFloat", type_).bitwidth for type_ in types]
+    if not all(map(is_float, types)) and not (
+        all(map(is_integer, types)) and max(widths[:2]) <= widths[2] and widths[2] >= 32
+    ):
+        raise not_defined(op)
     zero_a = zero_point(op, op.ins[-2], "the first zero point")
     zero_b = zero_point(op, op.ins[-1], "the second zero point")
     return Factor(a, left, zero_a), Factor(b, right, zero_b)

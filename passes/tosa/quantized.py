@@ -15,7 +15,14 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tosa import TosaOp
-from ingot.passes.tosa.builders import broadcast_elementwise, dims_map, element, map_of
+from ingot.passes.tosa.builders import (
+    broadcast_elementwise,
+    dims_map,
+    element,
+    is_integer,
+    map_of,
+    not_defined,
+)
 from ingot.passes.tosa.constants import constant_ints, zero_point
 from ingot.passes.tosa.scalars import (
     add,
@@ -36,6 +43,9 @@ def lower_rescale(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`clip(apply_scale(x - input_zp, multiplier, shift) + output_zp)`, computed in i64."""
     source, multiplier, shift = op.ins[:3]
     result = tensor_type(op.results[0])
+    types = [*(element(value) for value in op.ins), result.element_type]
+    if not all(map(is_integer, types)) or bits(types[-1]) > 32:
+        raise not_defined(op)
     rank, per_channel = result.get_num_dims(), op.flag("per_channel")
     _check_scales(op, multiplier, shift)
     in_unsigned, out_unsigned = op.flag("input_unsigned"), op.flag("output_unsigned")
@@ -111,6 +121,8 @@ def lower_table(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
             f"tosa.table of {type_} with {table.type} is not defined: i8 takes 256 entries, "
             "i16 takes 513",
         )
+    if entry != type_ or result.element_type != (i8 if type_ == i8 else i32):
+        raise not_defined(op)
 
     def read(inner: Emitter, position: SSAValue) -> SSAValue:
         index = one(inner, arith.IndexCastOp(position, IndexType()))

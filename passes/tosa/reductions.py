@@ -14,7 +14,14 @@ from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.linalg import IndexOp
 from ingot.compiler.dialects.tosa import TosaOp
-from ingot.passes.tosa.builders import accumulate, dims_map, element, filled
+from ingot.passes.tosa.builders import (
+    accumulate,
+    dims_map,
+    element,
+    filled,
+    is_integer,
+    not_defined,
+)
 from ingot.passes.tosa.scalars import (
     add,
     compare,
@@ -53,7 +60,7 @@ def lower_reduction(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     type_ = element(source)
     kind = op.name.removeprefix("tosa.reduce_")
     if (type_ == i1) != (kind in ("all", "any")):
-        raise refuse(op, f"{op.name} of {type_} is not defined by TOSA")
+        raise not_defined(op)
     wide = wide_float(type_) if kind in ("sum", "product") else type_
     start, combine = _combiner(kind, wide, op.word("nan_mode") == "IGNORE")
     rank = len(shape_of(source))
@@ -115,6 +122,8 @@ def lower_argmax(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     axis = reduced_axis(op)
     source, result = op.ins[0], tensor_type(op.results[0])
     type_, index_type = element(source), result.element_type
+    if type_ == i1 or not is_integer(index_type):
+        raise not_defined(op)
     ignore = op.word("nan_mode") == "IGNORE"
     rank = len(shape_of(source))
     kept = [dim for dim in range(rank) if dim != axis]

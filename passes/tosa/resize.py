@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import AnyFloat, i32
+from xdsl.dialects.builtin import AnyFloat, i8, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -20,7 +20,7 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tosa import TosaOp
-from ingot.passes.tosa.builders import element
+from ingot.passes.tosa.builders import element, not_defined
 from ingot.passes.tosa.constants import known_ints
 from ingot.passes.tosa.reductions import wide_float
 from ingot.passes.tosa.scalars import (
@@ -101,13 +101,18 @@ def _axes(op: TosaOp) -> tuple[Axis, Axis]:
     return axes[0], axes[1]
 
 
+_BILINEAR: dict[Attribute, Attribute] = {i8: i32, i16: i64}
+"""The results of integers, which hold the products of both numerators; floats keep their type."""
+
+
 def lower_resize(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """A generic that reads one element, or four and their weights, for each of the result."""
     axes = _axes(op)
     source, result = op.ins[0], tensor_type(op.results[0])
     nearest = op.word("mode") == "NEAREST_NEIGHBOR"
-    if nearest and element(source) != result.element_type:
-        raise refuse(op, f"tosa.resize to the nearest of {element(source)} must keep that type")
+    wide = element(source) if nearest else _BILINEAR.get(element(source), element(source))
+    if result.element_type != wide:
+        raise not_defined(op)
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         n, y, x, c = loop_indices(inner, 4)
