@@ -24,6 +24,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "gpu": (f"{_OURS}.gpu", "Gpu"),
     "host": (f"{_OURS}.host", "Host"),
     "ingot": (f"{_OURS}.ingot", "Ingot"),
+    "iree_linalg_ext": (f"{_OURS}.iree_linalg_ext", "IREELinalgExt"),
     "linalg": (f"{_OURS}.linalg", "Linalg"),
     "math": (f"{_OURS}.math", "Math"),
     "memref": (f"{_XDSL}.memref", "MemRef"),

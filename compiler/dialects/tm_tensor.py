@@ -86,6 +86,12 @@ class TMTensorOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict()
         properties: dict[str, Attribute] = {}
         while (word := parser.parse_optional_identifier()) not in (None, "ins", "outs"):
+            if word == "dimension_map" and parser.parse_optional_punctuation("=") is not None:
+                dims = parser.parse_comma_separated_list(
+                    Parser.Delimiter.SQUARE, parser.parse_integer
+                )
+                properties[word] = DenseArrayBase.from_list(i64, dims)
+                continue
             if word not in cls.WORDS:
                 parser.raise_error(f"unexpected '{word}' in {cls.name}")
             with parser.in_parens():
@@ -143,15 +149,12 @@ def _parse_list(parser: Parser) -> Sequence[SSAValue]:
     return parser.resolve_operands(operands, types, position)
 
 
-@irdl_op_definition
-class ScanOp(TMTensorOp):
+class ScanLike(TMTensorOp):
     """Running combination of `inputs[0]` along a dimension; the body takes accumulator and element.
 
     Inclusive: element 0 of the result is that of the input, whatever the accumulator holds.
     Exclusive: element 0 is the accumulator. The second result is the value of the last body run.
     """
-
-    name = "tm_tensor.scan"
 
     dimension = opt_prop_def(IntegerAttr)
     inclusive = opt_prop_def(BoolAttr)
@@ -160,37 +163,56 @@ class ScanOp(TMTensorOp):
 
 
 @irdl_op_definition
-class SortOp(TMTensorOp):
+class ScanOp(ScanLike):
+    """See `ScanLike`."""
+
+    name = "tm_tensor.scan"
+
+
+class SortLike(TMTensorOp):
     """Sort the outputs together along a dimension by the body, which compares two of each."""
+
+    dimension = opt_prop_def(IntegerAttr)
+
+    WORDS: ClassVar[tuple[str, ...]] = ("dimension",)
+
+
+@irdl_op_definition
+class SortOp(SortLike):
+    """See `SortLike`."""
 
     name = "tm_tensor.sort"
 
+
+class TopkLike(TMTensorOp):
+    """The first k values and indices along a dimension by the order that the body gives."""
+
     dimension = opt_prop_def(IntegerAttr)
 
     WORDS: ClassVar[tuple[str, ...]] = ("dimension",)
 
 
 @irdl_op_definition
-class TopkOp(TMTensorOp):
-    """The first k values and indices along a dimension by the order that the body gives."""
+class TopkOp(TopkLike):
+    """See `TopkLike`."""
 
     name = "tm_tensor.topk"
 
-    dimension = opt_prop_def(IntegerAttr)
 
-    WORDS: ClassVar[tuple[str, ...]] = ("dimension",)
-
-
-@irdl_op_definition
-class ScatterOp(TMTensorOp):
+class ScatterLike(TMTensorOp):
     """Combine updates into the output at the coordinates that the indices give."""
 
-    name = "tm_tensor.scatter"
-
-    dimension_map = opt_prop_def(DenseArrayBase)
+    dimension_map = opt_prop_def(DenseArrayBase.constr(i64))
     unique_indices = opt_prop_def(BoolAttr)
 
     WORDS: ClassVar[tuple[str, ...]] = ("unique_indices",)
+
+
+@irdl_op_definition
+class ScatterOp(ScatterLike):
+    """See `ScatterLike`."""
+
+    name = "tm_tensor.scatter"
 
 
 @irdl_op_definition

@@ -31,10 +31,10 @@ def _scan(frame: Frame, op: Operation) -> Sequence[Array]:
     return [np.moveaxis(result, 0, op.dimension.value.data), accumulator]
 
 
-@handles("tm_tensor.scan")
+@handles("tm_tensor.scan", "iree_linalg_ext.scan")
 def _tm_scan(frame: Frame, op: Operation) -> Sequence[Array]:
     """Inclusive starts from the first element, exclusive from the accumulator's contents."""
-    assert isinstance(op, tm_tensor.ScanOp) and op.dimension is not None
+    assert isinstance(op, tm_tensor.ScanLike) and op.dimension is not None
     dimension = op.dimension.value.data
     source = np.moveaxis(frame.get(op.inputs[0]), dimension, 0)
     accumulator = frame.get(op.outputs[1])

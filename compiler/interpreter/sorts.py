@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import Operation, Region
 
-from ingot.compiler.dialects import ingot
+from ingot.compiler.dialects import ingot, tm_tensor
 from ingot.compiler.interpreter.frame import Frame, handles
 from ingot.compiler.interpreter.values import Array, EvaluationError
 
@@ -86,3 +86,45 @@ def _scatter(frame: Frame, op: Operation) -> Sequence[Array]:
         for window, value in zip(windows, new, strict=True):
             window[index] = value
     return outputs
+
+
+@handles("tm_tensor.sort", "iree_linalg_ext.sort")
+def _tm_sort(frame: Frame, op: Operation) -> Sequence[Array]:
+    assert isinstance(op, tm_tensor.SortLike)
+    axis = 0 if op.dimension is None else op.dimension.value.data
+    lines = [np.moveaxis(frame.get(value), axis, -1) for value in op.outputs]
+    order = stable_order(frame, op.body, lines)
+    return [np.moveaxis(np.take_along_axis(line, order, axis=-1), -1, axis) for line in lines]
+
+
+@handles("tm_tensor.topk", "iree_linalg_ext.topk")
+def _tm_topk(frame: Frame, op: Operation) -> Sequence[Array]:
+    """The outputs only say how many elements are kept, not what they start from."""
+    assert isinstance(op, tm_tensor.TopkLike) and op.dimension is not None
+    axis = op.dimension.value.data
+    values = np.moveaxis(frame.get(op.inputs[0]), axis, -1)
+    count = frame.get(op.outputs[0]).shape[axis]
+    order = stable_order(frame, op.body, [values])[..., :count]
+    if len(op.inputs) == 2:
+        indices = np.take_along_axis(np.moveaxis(frame.get(op.inputs[1]), axis, -1), order, axis=-1)
+    else:
+        indices = order.astype(frame.get(op.outputs[1]).dtype)
+    kept = np.take_along_axis(values, order, axis=-1)
+    return [np.moveaxis(kept, -1, axis), np.moveaxis(indices, -1, axis)]
+
+
+@handles("tm_tensor.scatter", "iree_linalg_ext.scatter")
+def _tm_scatter(frame: Frame, op: Operation) -> Sequence[Array]:
+    assert isinstance(op, tm_tensor.ScatterLike)
+    updates, indices = (frame.get(value) for value in op.inputs)
+    output = frame.get(op.outputs[0]).copy()
+    dims: Sequence[int] = (0,) if op.dimension_map is None else op.dimension_map.get_values()
+    if indices.ndim + output.ndim - len(dims) == updates.ndim:
+        indices = indices[..., np.newaxis]
+    window = np.moveaxis(output, dims, range(len(dims)))
+    for entry in np.ndindex(*indices.shape[:-1]):
+        index = tuple(int(i) for i in indices[entry])
+        if all(0 <= i < n for i, n in zip(index, window.shape, strict=False)):
+            update = np.asarray(updates[entry])
+            (window[index],) = frame.run_region(op.body, [update, np.asarray(window[index])])
+    return [output]
