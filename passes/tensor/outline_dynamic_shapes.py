@@ -84,6 +84,7 @@ class _Function:
 
     def run(self) -> None:
         block = self.function.body.block
+        self._fold_dims(block)
         sized = [
             op for op in block.ops if isinstance(op, GenericOp | FillOp) and _is_sized(op, block)
         ]
@@ -103,6 +104,16 @@ class _Function:
     extents: dict[GenericOp, Sequence[Size]] = field(
         default_factory=dict[GenericOp, Sequence[Size]]
     )
+
+    def _fold_dims(self, block: Block) -> None:
+        """Ask what a result's size is made from instead of the result, which may then be inlined."""
+        for op in list(block.ops):
+            if not isinstance(op, tensor.DimOp) or int_of(op.index) is None:
+                continue
+            if isinstance(op.source.owner, GenericOp | FillOp | tensor.EmptyOp):
+                self.emit = Emitter.before(op)
+                op.result.replace_all_uses_with(self._value(self._dim_of(op)))
+                erase(op)
 
     def _inlined(self, sized: Sequence[Operation]) -> dict[Operation, None]:
         """The producers that are computed where they are read, also those of static shape."""
