@@ -19,7 +19,7 @@ _UNARY = (
 )
 _BINARY = (
     "add bitwise_and bitwise_or bitwise_xor equal greater greater_equal intdiv logical_and "
-    "logical_left_shift logical_or logical_right_shift logical_xor pow sub table gather"
+    "logical_left_shift logical_or logical_right_shift logical_xor pow sub"
 )
 _CONVOLUTION = "input weight bias input_zp? weight_zp?"
 _CONVOLUTION_ATTRIBUTES = "pad stride dilation acc_type? local_bound? quantization_info?"
@@ -70,9 +70,11 @@ SPECS: tuple[OpSpec, ...] = (
     _op("slice", "input start? size?", "start? size?"),
     _op("tile", "input multiples?", "multiples?"),
     _op("transpose", "input perms?", "perms?"),
+    _op("gather", "values indices"),
     _op("scatter", "values indices input"),
     _op("resize", "input scale? offset? border?", "mode scale? offset? border?"),
     # Quantization
+    _op("table", "input table"),
     _op("apply_scale", "value multiplier shift", "double_round? rounding_mode?"),
     _op(
         "rescale",
