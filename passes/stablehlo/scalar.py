@@ -206,6 +206,9 @@ class Scalar:
         """The same bits as another type of the same width."""
         if self.type == type_:
             return replace(self, unsigned=unsigned)
+        if self.is_float and isinstance(type_, AnyFloat):
+            # Where bf16 is emulated, only its bits are known to be 16.
+            return self.bits().bitcast(type_)
         op = arith.BitcastOp.create(operands=[self.ssa], result_types=[type_])
         return Scalar(self.emit, self.emit.add(op).results[0], unsigned)
 

@@ -13,8 +13,6 @@ from support.harness import DEVICES, SHARED, run
 NOT_YET: dict[str, str] = {
     "complex_mul": "complex numbers",
     "fft": "complex numbers",
-    "mlp_grad": "stablehlo.scatter",
-    "sort": "stablehlo.sort",
     "t_dyn_mlp": "shape",
 }
 
@@ -56,3 +54,98 @@ def test_unsigned_integers_keep_their_type(device_name: str) -> None:
     quotient, less = run(text, device_name, [x, y])
     assert quotient.dtype == np.uint8 and np.array_equal(quotient, x // y)
     assert np.array_equal(less, x < y)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "ADJOINT"])
+def test_triangular_solve(left: bool, lower: bool, transpose: str) -> None:
+    shape = "2x4x3" if left else "2x3x4"
+    unit = lower and left
+    m, t = "tensor<2x4x4xf32>", f"tensor<{shape}xf32>"
+    text = f"""
+      func.func @main(%a: {m}, %b: {t}) -> {t} {{
+        %x = "stablehlo.triangular_solve"(%a, %b) <{{left_side = {str(left).lower()},
+          lower = {str(lower).lower()}, transpose_a = #stablehlo<transpose {transpose}>,
+          unit_diagonal = {str(unit).lower()}}}> : ({m}, {t}) -> {t}
+        return %x : {t}
+      }}"""
+    rng = np.random.default_rng(0)
+    a = (rng.uniform(-1, 1, (2, 4, 4)) + 3 * np.eye(4)).astype(np.float32)
+    b = rng.uniform(-1, 1, [int(size) for size in shape.split("x")]).astype(np.float32)
+    used = np.tril(a) if lower else np.triu(a)
+    if unit:
+        used = used - np.diagonal(used, axis1=1, axis2=2)[:, None] * np.eye(4) + np.eye(4)
+    used = used if transpose == "NO_TRANSPOSE" else used.transpose(0, 2, 1)
+    (x,) = run(text, "vulkan", [a, b])
+    assert np.allclose(used @ x if left else x @ used, b, atol=1e-5)
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_cholesky(device_name: str) -> None:
+    text = """
+      func.func @main(%a: tensor<2x5x5xf32>) -> (tensor<2x5x5xf32>, tensor<2x5x5xf32>) {
+        %l = stablehlo.cholesky %a, lower = true : tensor<2x5x5xf32>
+        %u = stablehlo.cholesky %a, lower = false : tensor<2x5x5xf32>
+        return %l, %u : tensor<2x5x5xf32>, tensor<2x5x5xf32>
+      }"""
+    m = np.random.default_rng(0).uniform(-1, 1, (2, 5, 5))
+    a = (m @ m.transpose(0, 2, 1) + 2 * np.eye(5)).astype(np.float32)
+    lower, upper = run(text, device_name, [a])
+    assert np.allclose(lower, np.linalg.cholesky(a), atol=1e-5)
+    assert np.allclose(upper, np.linalg.cholesky(a).transpose(0, 2, 1), atol=1e-5)
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_batch_norm(device_name: str) -> None:
+    t, f = "tensor<4x3x5xf32>", "tensor<3xf32>"
+    text = f"""
+      func.func @main(%x: {t}, %s: {f}, %o: {f}, %g: {t}) -> ({t}, {f}, {f}, {t}, {t}, {f}, {f}) {{
+        %y, %m, %v = "stablehlo.batch_norm_training"(%x, %s, %o)
+          <{{epsilon = 0.01 : f32, feature_index = 1 : i64}}> : ({t}, {f}, {f}) -> ({t}, {f}, {f})
+        %i = "stablehlo.batch_norm_inference"(%x, %s, %o, %m, %v)
+          <{{epsilon = 0.01 : f32, feature_index = 1 : i64}}> : ({t}, {f}, {f}, {f}, {f}) -> {t}
+        %dx, %ds, %do = "stablehlo.batch_norm_grad"(%x, %s, %m, %v, %g)
+          <{{epsilon = 0.01 : f32, feature_index = 1 : i64}}>
+          : ({t}, {f}, {f}, {f}, {t}) -> ({t}, {f}, {f})
+        return %y, %m, %v, %i, %dx, %ds, %do : {t}, {f}, {f}, {t}, {t}, {f}, {f}
+      }}"""
+    rng = np.random.default_rng(0)
+    x, g = (rng.uniform(-1, 1, (4, 3, 5)).astype(np.float32) for _ in range(2))
+    s, o = (rng.uniform(1, 2, 3).astype(np.float32) for _ in range(2))
+    y, mean, variance, inferred, dx, ds, do = run(text, device_name, [x, s, o, g])
+    scale, offset = s[:, None].astype(np.float64), o[:, None].astype(np.float64)
+    center = x.mean((0, 2), keepdims=True, dtype=np.float64)
+    spread = x.var((0, 2), keepdims=True, dtype=np.float64) + 0.01
+    normal = (x - center) / np.sqrt(spread)
+    count = 20
+    inner = (
+        g - g.mean((0, 2), keepdims=True) - normal * (g * normal).sum((0, 2), keepdims=True) / count
+    )
+    for got, want in (
+        (y, normal * scale + offset),
+        (inferred, normal * scale + offset),
+        (mean, center.reshape(3)),
+        (variance, spread.reshape(3) - 0.01),
+        (dx, scale / np.sqrt(spread) * inner),
+        (ds, (g * normal).sum((0, 2))),
+        (do, g.sum((0, 2))),
+    ):
+        assert np.allclose(got, want, atol=1e-5)
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_random_bits(device_name: str) -> None:
+    # The numbers are those of jax.lax.rng_bit_generator.
+    t, n = "tensor<2xui64>", "tensor<2xui32>"
+    text = f"""
+      func.func @main(%s: {t}) -> ({t}, {n}, {t}) {{
+        %a, %x = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : ({t}) -> ({t}, {n})
+        %b, %y = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : ({t}) -> ({t}, {t})
+        return %b, %x, %y : {t}, {n}, {t}
+      }}"""
+    state, narrow, wide = run(text, device_name, [np.array([0, 0], np.uint64)])
+    assert state.tolist() == [0, 2]
+    # Known answer of Threefry 2x32 with 20 rounds for key and counter 0.
+    assert narrow.tolist() == [0x6B200159, 0x99BA4EFE]
+    assert wide[0] == 0x99BA4EFE6B200159

@@ -93,3 +93,11 @@ func.func @scatter_rank_0(%x: tensor<f32>, %i: tensor<1x0xi32>, %u: tensor<1xf32
   }) : (tensor<f32>, tensor<1x0xi32>, tensor<1xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+func.func @philox(%s: tensor<3xui64>) -> tensor<2xui32> {
+  // expected-error@+1 {{stablehlo.rng_bit_generator by PHILOX with a state of tensor<3xui64> is not supported}}
+  %0, %1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<3xui64>) -> (tensor<3xui64>, tensor<2xui32>)
+  return %1 : tensor<2xui32>
+}
