@@ -2,6 +2,7 @@
 # make test   ruff, pyright, lit, pytest
 # make sweep  slower: every program, many shapes, every refusal
 # make fuzz   random programs against the evaluator: FUZZ="--programs 2000" or "--minutes 60"
+# make numerics  measure the functions again and rewrite the tables of docs/numerics.md
 # make clean  remove what the others made
 
 VENV := .venv
@@ -10,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 ROOMS := compiler passes targets runtime tools
 LINKS := $(ROOMS:%=build/typecheck/ingot/%)
 
-.PHONY: demo test lint typecheck lit pytest sweep fuzz bench clean
+.PHONY: demo test lint typecheck lit pytest sweep fuzz bench numerics clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -43,6 +44,9 @@ fuzz: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python bench/compile_time.py
+
+numerics: $(INSTALLED)
+	$(BIN)/python docs/tools/numerics.py
 
 $(INSTALLED): pyproject.toml .ci/setup
 	.ci/setup --dev

