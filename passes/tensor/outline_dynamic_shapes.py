@@ -40,6 +40,7 @@ from ingot.compiler.dialects.host import CheckOp, DispatchOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
 from .sized_kernel import KernelBuilder, Size, is_inlined
+from .sized_slices import SLICES, to_generic
 
 
 def is_dynamic(value: SSAValue) -> bool:
@@ -61,11 +62,14 @@ def _depends_on_sizes(value: SSAValue, block: Block) -> bool:
 
 
 def _is_sized(op: Operation, block: Block) -> bool:
-    """Whether a generic or fill works on tensors or scalars that depend on a call's sizes."""
+    """Whether an op works on tensors or scalars that depend on a call's sizes."""
     if any(map(is_dynamic, (*op.operands, *op.results))):
         return True
     outside = [v for inner in op.walk() for v in inner.operands]
     return any(is_dynamic(v) or _depends_on_sizes(v, block) for v in outside)
+
+
+_VIEWS = (tensor.EmptyOp, tensor.ExpandShapeOp, tensor.CollapseShapeOp, tensor.CastOp)
 
 
 @dataclass
@@ -84,6 +88,7 @@ class _Function:
 
     def run(self) -> None:
         block = self.function.body.block
+        self._make_generics(block)
         self._fold_dims(block)
         sized = [
             op for op in block.ops if isinstance(op, GenericOp | FillOp) and _is_sized(op, block)
@@ -100,13 +105,28 @@ class _Function:
         for op in [*reversed(sized), *reversed(list(inlined))]:
             if op.parent is not None and not any(r.uses for r in op.results):
                 erase(op)
+        for op in block.ops:
+            known = op.name.startswith(("arith.", "host.")) or isinstance(op, _VIEWS)
+            if not known and any(_depends_on_sizes(v, block) for v in op.operands):
+                raise refuse(op, f"{op.name} by a size of a dynamic shape is not supported yet")
 
     extents: dict[GenericOp, Sequence[Size]] = field(
         default_factory=dict[GenericOp, Sequence[Size]]
     )
 
+    def _make_generics(self, block: Block) -> None:
+        """Slices and the like read by index; of known sizes they are left to later passes."""
+        for op in list(block.ops):
+            if not isinstance(op, SLICES) or not _is_sized(op, block):
+                continue
+            emit = self.emit = Emitter.before(op)
+            result = to_generic(op, emit, self.size)
+            result.name_hint = op.results[0].name_hint
+            op.results[0].replace_all_uses_with(result)
+            erase(op)
+
     def _fold_dims(self, block: Block) -> None:
-        """Ask what a result's size is made from instead of the result, which may then be inlined."""
+        """Ask what a result's size is made from, not the result, which may be inlined then."""
         for op in list(block.ops):
             if not isinstance(op, tensor.DimOp) or int_of(op.index) is None:
                 continue

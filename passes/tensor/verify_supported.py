@@ -63,6 +63,10 @@ _SIZED: tuple[type[Operation], ...] = (
     tensor.ExpandShapeOp,
     tensor.CollapseShapeOp,
     tensor.CastOp,
+    tensor.ExtractSliceOp,
+    tensor.InsertSliceOp,
+    tensor.ConcatOp,
+    PadOp,
 )
 """Ops whose results may have sizes that a call decides."""
 

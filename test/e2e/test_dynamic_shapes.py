@@ -177,6 +177,37 @@ MIXED = """func.func @f(%x: tensor<?xf32>, %w: tensor<3x3xf32>)
 """
 
 
+# Slices whose sizes, offsets or results are open; the size itself is a result, too.
+SLICES = """func.func @f(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>)
+    -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>, tensor<?x?xf32>, tensor<2xi64>,
+        tensor<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %pad = arith.constant -1.0 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %n = tensor.dim %y, %c0 : tensor<?x4xf32>
+  %half = arith.divui %m, %c2 : index
+  %rest = arith.subi %m, %half : index
+  %a = tensor.extract_slice %x[%half, 0] [%rest, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
+  %b = tensor.concat dim(0) %a, %y, %a : (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>)
+      -> tensor<?x4xf32>
+  %last = arith.subi %m, %c1 : index
+  %c = tensor.extract_slice %x[%last, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+  %d = tensor.pad %y low[%half, 1] high[%c1, %c2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %pad : f32
+  } : tensor<?x4xf32> to tensor<?x?xf32>
+  %mi = arith.index_cast %m : index to i64
+  %ni = arith.index_cast %n : index to i64
+  %e = tensor.from_elements %mi, %ni : tensor<2xi64>
+  %g = tensor.insert_slice %a into %x[0, 0] [%rest, 4] [1, 1] : tensor<?x4xf32> into tensor<?x4xf32>
+  return %a, %b, %c, %d, %e, %g : tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>, tensor<?x?xf32>,
+      tensor<2xi64>, tensor<?x4xf32>
+}
+"""
+
+
 def real(*shape: int, dtype: str = "float32") -> Array:
     return np.random.default_rng(sum(shape)).standard_normal(shape, np.float32).astype(dtype)
 
@@ -207,6 +238,7 @@ CALLS: dict[str, tuple[str, Sequence[Sequence[Array]]]] = {
         GATHER,
         [[real(n, 4), np.arange(k, dtype=np.int64) % n] for n, k in ((3, 7), (9, 1))],
     ),
+    "slices": (SLICES, [[real(m, 4), real(n, 4)] for m, n in ((5, 2), (1, 1), (8, 3))]),
     "mixed": (MIXED, [[real(n), real(3, 3)] for n in (3, 10, 2)]),
 }
 

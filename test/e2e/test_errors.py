@@ -13,8 +13,8 @@ from support.harness import EXAMPLES
 
 from ingot.tools.main import main
 
-DYNAMIC = """func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
-  %r = tensor.concat dim(0) %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+DYNAMIC = """func.func @f(%x: tensor<?xf32>, %s: tensor<1xi64>) -> tensor<?xf32> {
+  %r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
 """

@@ -63,3 +63,45 @@ func.func @indices(%x: tensor<?xindex>) -> tensor<?xindex> {
   } -> tensor<?xindex>
   return %r : tensor<?xindex>
 }
+
+// -----
+
+func.func @strided(%x: tensor<?xf32>, %d: tensor<4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  // expected-error@+1 {{tensor.extract_slice with a computed stride is not supported yet}}
+  %r = tensor.extract_slice %x[0] [%n] [%n] : tensor<?xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @strided_insert(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{tensor.insert_slice of dynamic shape with a stride is not supported yet}}
+  %r = tensor.insert_slice %y into %x[0] [4] [2] : tensor<4xf32> into tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @computed_pad(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{tensor.pad of dynamic shape with a computed value is not supported yet}}
+  %r = tensor.pad %x low[1] high[1] {
+  ^bb0(%i: index):
+    %k = arith.index_cast %i : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    tensor.yield %f : f32
+  } : tensor<?xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @by_size(%x: tensor<?xf32>, %t: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %one = arith.constant 1.0 : f32
+  // expected-error@+1 {{tensor.insert by a size of a dynamic shape is not supported yet}}
+  %r = tensor.insert %one into %t[%n] : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -1,8 +1,8 @@
 // RUN: ingot-opt %s -p 'verify-supported' --split-input-file --verify-diagnostics
 
-func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error@+1 {{the result of tensor.concat has the dynamic shape tensor<?xf32>, which is not supported yet}}
-  %0 = tensor.concat dim(0) %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+func.func @dynamic(%x: tensor<?xf32>, %s: tensor<1xi64>) -> tensor<?xf32> {
+  // expected-error@+1 {{the result of tensor.reshape has the dynamic shape tensor<?xf32>, which is not supported yet}}
+  %0 = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
 
