@@ -280,7 +280,11 @@ class _Function:
             loops = [i for i, p in enumerate(parallel) if p]
             for map_ in outs:
                 if not map_.is_projected_permutation() or len(map_.results) != len(loops):
-                    raise refuse(op, f"linalg.generic of dynamic shape that writes by {map_}")
+                    raise refuse(
+                        op,
+                        f"linalg.generic of dynamic shape that writes by {map_} is not supported",
+                        "the indices of a result must be the parallel loops",
+                    )
         else:
             extents = self.sizes(op.results[0])
             loops = list(range(len(extents)))

@@ -348,8 +348,8 @@ class KernelBuilder:
         if isinstance(owner, tensor.DimOp):
             size = self.dim_of(owner)
             return self._size(emit, size)
-        if not isinstance(owner, Operation):
-            raise refuse(value, "a kernel of dynamic shape cannot use this scalar")
+        # Functions take tensors only, and the arguments of bodies are known.
+        assert isinstance(owner, Operation)
         known: dict[SSAValue, SSAValue] = {}
         self._clone(emit, owner, known, ())
         return known[value]

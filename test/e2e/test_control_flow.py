@@ -9,6 +9,7 @@ import pytest
 from support.control_flow import ADD_4, PROGRAMS, X
 from support.harness import DEVICES, assert_close, bundle_for, device, rt
 
+from ingot.compiler.analysis.diagnostics import Refusal
 from ingot.compiler.driver.verify_values import reference_results
 from ingot.targets.bundle import model as m
 from ingot.targets.bundle.writer import write_bundle
@@ -44,6 +45,21 @@ def test_a_counted_loop_does_not_ask_the_device() -> None:
 def test_a_while_loop_asks_once_a_turn() -> None:
     (body,) = bundle_for(PROGRAMS["while"][0], "host").variants[0].bodies
     assert len(m.loaded_registers(body.commands)) == 1
+
+
+def test_control_flow_that_is_nested_too_deep_is_refused() -> None:
+    head = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+    head += "".join(f"%c{i} = arith.constant {i} : index\n" for i in (0, 1, 2))
+    opened = "".join(
+        f"%r{i} = scf.for %i{i} = %c0 to %c2 step %c1 iter_args(%a{i + 1} = %a{i}) -> "
+        "(tensor<4xf32>) {\n"
+        for i in range(31)
+    ).replace("%a0)", "%x)")
+    yielded = ["%a31", *(f"%r{i}" for i in range(30, 0, -1))]
+    closed = "".join(f"scf.yield {value} : tensor<4xf32>\n}}\n" for value in yielded)
+    text = f"{head}{opened}{closed}return %r0 : tensor<4xf32>\n}}\n"
+    with pytest.raises(Refusal, match="control flow is nested more than 30 deep"):
+        bundle_for(text, "host")
 
 
 def test_functions_share_what_they_call() -> None:

@@ -107,3 +107,31 @@ func.func private @go(%a: tensor<4xf32>) -> (tensor<i1>, tensor<4xf32>) attribut
 }
 func.func private @p(tensor<4xf32>) -> tensor<i1> attributes {ingot.kernel}
 func.func private @k(tensor<4xf32>) -> tensor<4xf32> attributes {ingot.kernel}
+
+// -----
+
+// Sizes that a call decides are registers, computed first; what is equal by construction is one. The
+// kernel gets its sizes in a buffer; the intermediate lies behind it, and the arena is as large as
+// both.
+// CHECK:       plan.program @sized (tensor<?x4xf32>) -> tensor<?x4xf32> transient 0 lower_bound 4 arguments ["x"] results ["result0"] registers [[COUNT:[0-9]+]] arena #plan.register<[[ARENA:[0-9]+]]> sizes [#plan.register<0>] {
+// CHECK-NEXT:    plan.size <0> argument 0 dimension 0
+// CHECK-NEXT:    plan.compute <1> "multiply" #plan.register<0>, #builtin.int<16>
+// CHECK:         plan.check
+// CHECK:         plan.compute <[[AT:[0-9]+]]> "add" #builtin.int<256>, #builtin.int<0>
+// CHECK:         plan.compute <[[ARENA]]> "add" #plan.register<[[AT]]>
+// CHECK-NEXT:    plan.store <0> to <transient 0, 0 : 4>
+// CHECK-NEXT:    plan.barrier
+// CHECK-NEXT:    plan.dispatch @k [#plan.range<argument 0, 0 : r 1>, #plan.range<transient 0, 0 : 4>, #plan.range<transient 0, r [[AT]] : r 1>] reads 2 groups
+// CHECK-NEXT:    plan.barrier
+// CHECK-NEXT:    plan.dispatch @k [#plan.range<transient 0, r [[AT]] : r 1>, #plan.range<transient 0, 0 : 4>, #plan.range<result 0, 0 : r 1>] reads 2 groups
+// CHECK-NEXT:  }
+func.func @sized(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %m = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %0 = host.dispatch @k over(%m, %c4) use(%x : tensor<?x4xf32>) sizes(%m) -> tensor<?x4xf32> of(%n)
+  %1 = host.dispatch @k over(%n, %c4) use(%0 : tensor<?x4xf32>) sizes(%n) -> tensor<?x4xf32> of(%m)
+  return %1 : tensor<?x4xf32>
+}
+func.func private @k(memref<?xf32>, memref<?xi32>, memref<?xf32>) attributes {ingot.kernel}

@@ -105,3 +105,14 @@ func.func @by_size(%x: tensor<?xf32>, %t: tensor<4xf32>) -> tensor<4xf32> {
   %r = tensor.insert %one into %t[%n] : tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @row_of_many(%x: tensor<?x?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{linalg.generic of dynamic shape that writes by (d0, d1) -> (d0) is not supported}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
