@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.index_range import constant_int, is_non_negative
 from ingot.compiler.dialects import gpu, spirv
+from ingot.passes.lowering import spirv_memory
 from ingot.passes.lowering.conversion import (
     FunctionConversion,
     Handler,
@@ -253,14 +254,17 @@ def _block_dim(c: FunctionConversion, op: Operation) -> SSAValue:
 
 
 def _barrier(c: FunctionConversion, op: Operation) -> None:
+    """Device memory only takes part where a kernel may read back what its threads wrote to it."""
+    kernel = op
+    while not isinstance(kernel, func.FuncOp):
+        parent = kernel.parent_op()
+        assert parent is not None, "a barrier lies in a kernel"
+        kernel = parent
     semantics = spirv.MemorySemantics
-    c.add(
-        spirv.ControlBarrierOp(
-            spirv.Scope.Workgroup,
-            spirv.Scope.Workgroup,
-            semantics.AcquireRelease | semantics.WorkgroupMemory | semantics.UniformMemory,
-        )
-    )
+    memory = semantics.AcquireRelease | semantics.WorkgroupMemory
+    if any(spirv_memory.is_read(a) and spirv_memory.is_written(a) for a in kernel.body.block.args):
+        memory |= semantics.UniformMemory
+    c.add(spirv.ControlBarrierOp(spirv.Scope.Workgroup, spirv.Scope.Workgroup, memory))
 
 
 _SHUFFLES: dict[gpu.ShuffleMode, Callable[[spirv.Scope, SSAValue, SSAValue], Operation]] = {
