@@ -162,3 +162,19 @@ func.func @shuffles(%x: memref<32xi32>) attributes {ingot.kernel, ingot.workgrou
 // CHECK:      %[[LAZY:.*]] = spirv.GroupNonUniformShuffleXor
 // CHECK:      spirv.Store "Function" %{{.*}}, %[[LAZY]] : i32
 // CHECK:      spirv.LogicalAnd
+
+// What no kernel argument carries from thread to thread, a barrier need not wait for.
+// CHECK-LABEL: spirv.module @staged
+// CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory>
+func.func private @staged(%x: memref<32xf32>, %y: memref<32xf32>) attributes {ingot.kernel, ingot.workgroup_size = array<i64: 32, 1, 1>, ingot.grid = array<i64: 1, 1, 1>, ingot.names = ["x", "y"]} {
+  %tile = memref.alloc() : memref<32xf32, #gpu.address_space<workgroup>>
+  %last = arith.constant 31 : index
+  %i = gpu.thread_id x
+  %v = memref.load %x[%i] : memref<32xf32>
+  memref.store %v, %tile[%i] : memref<32xf32, #gpu.address_space<workgroup>>
+  gpu.barrier
+  %j = arith.subi %last, %i : index
+  %w = memref.load %tile[%j] : memref<32xf32, #gpu.address_space<workgroup>>
+  memref.store %w, %y[%i] : memref<32xf32>
+  func.return
+}
