@@ -151,8 +151,24 @@ def _run_stage(
         print_after=options.print_after,
         print_after_all=options.print_after_all,
         keep_before=options.keep_before,
+        after=_verify_conversion if stage is STAGES[0] and _is_foreign(module) else None,
     )
     run_passes(module, context, parse_pipeline(stage.pipeline(options, profile)), watch)
+
+
+_CONVERSIONS = {"convert-stablehlo": ("stablehlo.", "chlo."), "tosa-to-linalg": ("tosa.",)}
+"""Passes that leave other dialects behind, and the prefixes of those dialects' ops."""
+
+
+def _is_foreign(module: ModuleOp) -> bool:
+    prefixes = tuple(prefix for group in _CONVERSIONS.values() for prefix in group)
+    return any(op.name.startswith(prefixes) for op in module.walk())
+
+
+def _verify_conversion(pass_name: str, module: ModuleOp) -> None:
+    """Hold a converted program to the rules: other dialects check few of their types."""
+    if pass_name in _CONVERSIONS:
+        verify(module, f"after the pass `{pass_name}`")
 
 
 def _spirv_cross_version(profiles: list[TargetProfile]) -> str:

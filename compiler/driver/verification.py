@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.utils.exceptions import VerifyException
 
 from ingot.compiler.analysis.diagnostics import Refusal, refuse
+from ingot.compiler.analysis.dominance import first_undefined_use
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -33,6 +34,13 @@ def verify(module: ModuleOp, stage: str = "") -> None:
         invalid = InvalidIR(refusal.message, refusal.location, refusal.hint)
         invalid.stage = stage
         raise invalid from error
+    if (undefined := first_undefined_use(module)) is not None:
+        user, operand = undefined
+        name = f"%{operand.name_hint}" if operand.name_hint else "an operand"
+        refusal = refuse(user, f"'{user.name}' op uses {name}, which is not defined before it")
+        invalid = InvalidIR(refusal.message, refusal.location, refusal.hint)
+        invalid.stage = stage
+        raise invalid
 
 
 def _culprit(module: ModuleOp) -> tuple[Operation, str] | None:
