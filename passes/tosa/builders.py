@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IndexType, IntegerType, TensorType, i1
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, TensorType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
@@ -13,7 +13,6 @@ from ingot.compiler.analysis.diagnostics import Refusal, refuse
 from ingot.compiler.analysis.generics import (
     Body,
     Emitter,
-    elementwise,
     fill,
     loop_indices,
     make_generic,
@@ -21,7 +20,7 @@ from ingot.compiler.analysis.generics import (
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
-from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
+from ingot.compiler.dialects.linalg import FillOp, IteratorTypeAttr, YieldOp
 from ingot.compiler.dialects.tensor import PadOp
 from ingot.passes.tosa.scalars import constant
 
@@ -88,11 +87,63 @@ def broadcast_elementwise(
     return elementwise(emit, type_, inputs, maps, body)
 
 
+Read = tuple[SSAValue, AffineMap]
+"""A tensor and how the loops read it."""
+
+
+def sized_empty(
+    emit: Emitter, type_: TensorType[Attribute], out_map: AffineMap, reads: Sequence[Read]
+) -> SSAValue:
+    """A tensor without contents; a size that a call decides is that of what the same loop reads.
+
+    Refuses a size that no tensor which is read has.
+    """
+    sizes: list[SSAValue] = []
+    for size, expr in zip(type_.get_shape(), out_map.results, strict=True):
+        if size != DYNAMIC_INDEX:
+            continue
+        places = [(v, dim) for v, map_ in reads for dim, e in enumerate(map_.results) if e == expr]
+        if not places:
+            raise refuse(emit.location, f"no operand has the unknown size of {type_}")
+        value, dim = places[0]
+        sizes.append(emit.add(tensor.DimOp(value, emit.index(dim))).result)
+    return emit.add(tensor.EmptyOp(sizes, type_)).tensor
+
+
+def elementwise(
+    emit: Emitter,
+    type_: TensorType[Attribute],
+    inputs: Sequence[SSAValue],
+    maps: Sequence[AffineMap],
+    body: Body,
+) -> SSAValue:
+    """A generic that computes each element of `type_` on its own."""
+    identity = AffineMap.identity(type_.get_num_dims())
+    init = sized_empty(emit, type_, identity, list(zip(inputs, maps, strict=True)))
+    count = len(inputs)
+    return accumulate(
+        emit, inputs, maps, [init], identity, lambda inner, args: body(inner, args[:count])
+    )[0]
+
+
 def filled(
     emit: Emitter, value: float | int, element_type: Attribute, shape: Sequence[int]
 ) -> SSAValue:
     """A tensor of one value."""
     return fill(emit, constant(emit, value, element_type), TensorType(element_type, shape))
+
+
+def start(
+    emit: Emitter,
+    value: float | int,
+    type_: TensorType[Attribute],
+    out_map: AffineMap,
+    reads: Sequence[Read],
+) -> SSAValue:
+    """What a reduction of `reads` by `out_map` starts from: a tensor of one value."""
+    scalar = constant(emit, value, type_.element_type)
+    init = sized_empty(emit, type_, out_map, reads)
+    return emit.add(FillOp([scalar], [init], [type_])).results[0]
 
 
 def accumulate(

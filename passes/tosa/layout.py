@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, empty, loop_indices, reshape
+from ingot.compiler.analysis.generics import Emitter, empty, loop_indices, reshape
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
@@ -20,6 +20,7 @@ from ingot.passes.tosa.builders import (
     accumulate,
     dims_map,
     element,
+    elementwise,
     is_integer,
     map_of,
     not_defined,
@@ -28,6 +29,7 @@ from ingot.passes.tosa.builders import (
 )
 from ingot.passes.tosa.constants import constant_attribute, known_ints
 from ingot.passes.tosa.reductions import reduced_axis
+from ingot.passes.tosa.reshaping import reshape_to
 from ingot.passes.tosa.scalars import compare, one, select
 
 
@@ -47,11 +49,12 @@ def lower_identity(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
 def lower_reshape(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`tensor.collapse_shape` and `expand_shape`; the result's type says where to."""
     source, result = op.ins[0], tensor_type(op.results[0])
-    if prod(shape_of(source)) != prod(result.get_shape()):
+    known = DYNAMIC_INDEX not in (*shape_of(source), *result.get_shape())
+    if known and prod(shape_of(source)) != prod(result.get_shape()):
         raise refuse(op, f"tosa.reshape from {source.type} to {result} changes the elements")
     if prod(result.get_shape()) == 0:
         return [empty(emit, result)]
-    return [reshape(emit, source, result.get_shape())]
+    return [reshape_to(op, emit, source, result)]
 
 
 def lower_transpose(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, reshape
+from ingot.compiler.analysis.generics import Emitter, reshape
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.tosa import TosaOp
@@ -25,12 +25,14 @@ from ingot.passes.tosa.builders import (
     broadcast_map,
     dims_map,
     element,
+    elementwise,
     filled,
     is_integer,
     map_of,
     not_defined,
     padded,
     reverse,
+    start,
 )
 from ingot.passes.tosa.constants import constant_attribute, zero_point
 from ingot.passes.tosa.reductions import wide_float
@@ -70,7 +72,8 @@ def sum_of_products(
         a, b = (f.in_type(inner, arg, wide) for f, arg in zip(factors, args, strict=False))
         return [add(inner, args[2], mul(inner, a, b))]
 
-    init = filled(emit, 0, wide, shape)
+    reads = [(f.value, f.map) for f in factors]
+    init = start(emit, 0, TensorType(wide, shape), out_map, reads)
     inputs, maps = [f.value for f in factors], [f.map for f in factors]
     return accumulate(emit, inputs, maps, [init], out_map, body)[0]
 

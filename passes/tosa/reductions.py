@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType, f32, i1
 from xdsl.ir import Attribute, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, reshape
+from ingot.compiler.analysis.generics import Emitter
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
@@ -18,10 +18,12 @@ from ingot.passes.tosa.builders import (
     accumulate,
     dims_map,
     element,
-    filled,
+    elementwise,
     is_integer,
     not_defined,
+    start,
 )
+from ingot.passes.tosa.reshaping import reshape_to
 from ingot.passes.tosa.scalars import (
     add,
     compare,
@@ -62,7 +64,7 @@ def lower_reduction(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     if (type_ == i1) != (kind in ("all", "any")):
         raise not_defined(op)
     wide = wide_float(type_) if kind in ("sum", "product") else type_
-    start, combine = _combiner(kind, wide, op.word("nan_mode") == "IGNORE")
+    neutral, combine = _combiner(kind, wide, op.word("nan_mode") == "IGNORE")
     rank = len(shape_of(source))
     kept = [dim for dim in range(rank) if dim != axis]
     shape = [shape_of(source)[dim] for dim in kept]
@@ -72,11 +74,11 @@ def lower_reduction(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         return [combine(inner, args[1], extend(inner, args[0], wide))]
 
-    init = filled(emit, start, wide, shape)
-    maps = [dims_map(rank, range(rank))]
-    (total,) = accumulate(emit, [source], maps, [init], dims_map(rank, kept), body)
+    maps, out_map = [dims_map(rank, range(rank))], dims_map(rank, kept)
+    init = start(emit, neutral, TensorType(wide, shape), out_map, [(source, maps[0])])
+    (total,) = accumulate(emit, [source], maps, [init], out_map, body)
     total = rounded(emit, total, type_)
-    return [reshape(emit, total, result.get_shape())]
+    return [reshape_to(op, emit, total, result)]
 
 
 def rounded(emit: Emitter, value: SSAValue, to: Attribute) -> SSAValue:
@@ -141,11 +143,11 @@ def lower_argmax(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
         here = one(inner, arith.IndexCastOp(one(inner, IndexOp(axis)), index_type))
         return [select(inner, better, value, best), select(inner, better, here, position)]
 
-    start = float("nan") if ignore and is_float(type_) else lowest(type_)
+    least = float("nan") if ignore and is_float(type_) else lowest(type_)
+    maps, out_map = [dims_map(rank, range(rank))], dims_map(rank, kept)
     inits = [
-        filled(emit, start, type_, result.get_shape()),
-        filled(emit, 0, index_type, result.get_shape()),
+        start(emit, value, TensorType(kind, result.get_shape()), out_map, [(source, maps[0])])
+        for value, kind in ((least, type_), (0, index_type))
     ]
-    maps = [dims_map(rank, range(rank))]
-    _, positions = accumulate(emit, [source], maps, inits, dims_map(rank, kept), body)
+    _, positions = accumulate(emit, [source], maps, inits, out_map, body)
     return [positions]

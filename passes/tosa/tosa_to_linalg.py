@@ -113,6 +113,21 @@ RANKS: dict[str, tuple[int, ...]] = {
 """The ranks of the first operands, where TOSA fixes them; results have that of the first."""
 
 
+DYNAMIC = frozenset(
+    {
+        *ROWS,
+        *(name for name in LOWERINGS if name.startswith("tosa.reduce_")),
+        "tosa.argmax",
+        "tosa.fully_connected",
+        "tosa.identity",
+        "tosa.matmul",
+        "tosa.reshape",
+        "tosa.transpose",
+    }
+)
+"""The ops that take tensors with sizes that a call decides."""
+
+
 def _check_ranks(op: TosaOp) -> None:
     ranks = RANKS.get(op.name, ())
     named = [*zip(op.ins, ranks, strict=False), *((r, ranks[0]) for r in op.results if ranks)]
@@ -144,7 +159,7 @@ def _check_type(op: Operation, value: SSAValue) -> None:
     type_ = as_tensor_type(any_type)
     if type_ is None:
         return
-    if DYNAMIC_INDEX in type_.get_shape():
+    if DYNAMIC_INDEX in type_.get_shape() and op.name not in DYNAMIC:
         raise refuse(
             op,
             f"{op.name} of the dynamic shape {type_} is not supported",

@@ -16,12 +16,8 @@ from support import (
 from support.harness import DEVICES, SHARED, Array, assert_close, bundle_for, device, rt, run
 from support.tosa_cases import CASES, Source
 
-from ingot.compiler.analysis.diagnostics import Refusal
 from ingot.targets.bundle.model import DType, TensorType
 from ingot.targets.bundle.writer import write_bundle
-
-DYNAMIC = {"t_dyn_mlp": "dynamic shape"}
-"""What is refused, and what the refusal says."""
 
 IN_SHORT = (
     "argmax-ignore",
@@ -56,10 +52,6 @@ def arrays(data: dict[str, Array], prefix: str, types: tuple[TensorType, ...]) -
 @pytest.mark.parametrize("path", programs(), ids=lambda p: p.stem)
 def test_exported_programs(path: Path, device_name: str) -> None:
     opened = device(device_name)
-    if path.stem in DYNAMIC:
-        with pytest.raises(Refusal, match=DYNAMIC[path.stem]):
-            bundle_for(path.read_text(), device_name, path.name)
-        return
     bundle = bundle_for(path.read_text(), device_name, path.name)
     with np.load(SHARED / "programs" / "data" / f"{path.stem}.npz") as file:
         data = dict(file)

@@ -1,8 +1,24 @@
 // RUN: ingot-opt %s -p 'tosa-upgrade,tosa-to-linalg' --split-input-file --verify-diagnostics
 
 func.func @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
-  // expected-error@+1 {{tosa.floor of the dynamic shape tensor<?x4xf32> is not supported}}
-  %0 = tosa.floor %x : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  // expected-error@+1 {{tosa.reverse of the dynamic shape tensor<?x4xf32> is not supported}}
+  %0 = tosa.reverse %x {axis = 1 : i32} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+func.func @mixed(%x: tensor<?x4xf32>) -> tensor<?xf32> {
+  // expected-error@+1 {{tosa.reshape from tensor<?x4xf32> to tensor<?xf32> mixes sizes that a call decides}}
+  %0 = tosa.reshape %x {new_shape = array<i64: -1>} : (tensor<?x4xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @nobody_knows(%x: tensor<1x4xf32>) -> tensor<?x4xf32> {
+  // expected-error@+1 {{no operand has the unknown size of tensor<?x4xf32>}}
+  %0 = tosa.floor %x : (tensor<1x4xf32>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
 
