@@ -19,7 +19,8 @@ _DIALECTS = ("stablehlo.", "chlo.")
 
 def _is_stablehlo(function: func.FuncOp) -> bool:
     """Whether a function has ops of StableHLO, or types that only it has."""
-    if "ui" in str(function.function_type):
+    signature = str(function.function_type)
+    if "ui" in signature or "complex<" in signature:
         return True
     return any(op.name.startswith(_DIALECTS) for op in function.body.walk())
 
@@ -27,14 +28,16 @@ def _is_stablehlo(function: func.FuncOp) -> bool:
 def _convert(function: func.FuncOp) -> None:
     """Rebuild the body; the signature stays readable in an attribute where types lose a sign."""
     from ingot.passes.stablehlo.lowering import Lowering, check_type, signless
-    from ingot.passes.stablehlo.registry import LOWERINGS, SCALAR_RULES
+    from ingot.passes.stablehlo.registry import COMPLEX_LOWERINGS, LOWERINGS, SCALAR_RULES
 
     old = function.body.block
     for argument in old.args:
         what = f"argument {argument.index} of {function.sym_name.data} with"
         check_type(argument, argument.type, what)
     block = Block(arg_types=[signless(argument.type) for argument in old.args])
-    low = Lowering(LOWERINGS, SCALAR_RULES, Emitter.at_end(block, function.location))
+    low = Lowering(
+        LOWERINGS, COMPLEX_LOWERINGS, SCALAR_RULES, Emitter.at_end(block, function.location)
+    )
     for before, after in zip(old.args, block.args, strict=True):
         after.name_hint = before.name_hint
         after.location = before.location
@@ -60,7 +63,8 @@ def _convert(function: func.FuncOp) -> None:
 class ConvertStableHLOPass(ModulePass):
     """Turn StableHLO and CHLO into linalg, tensor, arith and scf ops (to L1).
 
-    Integers become signless; which ones were unsigned says `ingot.signature`, for the bundle.
+    Integers become signless, complex numbers a dimension of two parts; the signature of the source
+    is kept in `ingot.signature`, for the bundle.
 
         %r = stablehlo.add %a, %b : tensor<4xf32>
     becomes

@@ -56,26 +56,35 @@ def contract(
 
 def lower_dot_general(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     """Loops: batch, rows of the left, columns of the right, then the contracted dimensions."""
+    return [product(low, op, low.operands(op), low.result_type(op))]
+
+
+def product(
+    low: Lowering, op: StableHLOOp, inputs: Sequence[SSAValue], type_: TensorType[Attribute]
+) -> SSAValue:
+    """The product of `inputs` by the dimension numbers of a `dot_general`."""
     numbers = op.properties.get("dot_dimension_numbers")
     if not isinstance(numbers, DotAttr):
         raise refuse(op, "stablehlo.dot_general without dimension numbers")
     batch_l, batch_r, sum_l, sum_r = (numbers.list_of(name) for name in DotAttr.LISTS)
-    return [_dot(low, op, (batch_l, batch_r), (sum_l, sum_r))]
+    return _dot(low, op, inputs, type_, (batch_l, batch_r), (sum_l, sum_r))
 
 
 def lower_dot(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     """The last dimension of the left with the first of the right."""
     rank = len(shape_of(low.value(op.ins[0])))
-    return [_dot(low, op, ((), ()), ((rank - 1,), (0,)))]
+    summed = ((rank - 1,), (0,))
+    return [_dot(low, op, low.operands(op), low.result_type(op), ((), ()), summed)]
 
 
 def _dot(
     low: Lowering,
     op: StableHLOOp,
+    inputs: Sequence[SSAValue],
+    type_: TensorType[Attribute],
     batch: tuple[Sequence[int], Sequence[int]],
     summed: tuple[Sequence[int], Sequence[int]],
 ) -> SSAValue:
-    inputs = low.operands(op)
     ranks = [len(shape_of(value)) for value in inputs]
     free = [
         [dim for dim in range(ranks[side]) if dim not in (*batch[side], *summed[side])]
@@ -94,7 +103,7 @@ def _dot(
         maps.append(AffineMap(total, 0, exprs))
     maps.append(AffineMap(total, 0, tuple(AffineExpr.dimension(i) for i in range(first_sum))))
     unsigned = [is_unsigned(operand.type) for operand in op.ins]
-    return contract(low.emit, inputs, unsigned, maps, low.result_type(op))
+    return contract(low.emit, inputs, unsigned, maps, type_)
 
 
 LOWERINGS: dict[str, Lower] = {

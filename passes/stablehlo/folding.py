@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ComplexType, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.constants import constant_array, numpy_dtype
@@ -31,7 +31,7 @@ Fold = Callable[[StableHLOOp, Sequence["Array"], "tuple[tuple[int, ...], np.dtyp
 def fold(op: Operation, known: dict[SSAValue, Array]) -> Array | None:
     """The value of the only result of an op, if it is small and all operands are known."""
     type_ = as_tensor(op.results[0].type) if len(op.results) == 1 else None
-    if type_ is None:
+    if type_ is None or isinstance(type_.element_type, ComplexType):
         return None
     shape = tuple(type_.get_shape())
     count = 1

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
     TensorType,
+    f32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -49,6 +50,11 @@ def is_unsigned(type_: Attribute) -> bool:
     return element is not None and element.signedness.data is Signedness.UNSIGNED
 
 
+def is_complex(type_: Attribute) -> bool:
+    """Whether the elements of a type are complex numbers."""
+    return isinstance(element_of(type_), ComplexType)
+
+
 def element_of(type_: Attribute) -> Attribute:
     """The element type of a tensor, or the type itself."""
     if isinstance(type_, TensorType):
@@ -63,11 +69,15 @@ def shape_of_type(type_: Attribute) -> tuple[int, ...]:
 
 
 def signless(type_: Attribute) -> Attribute:
-    """The type in L1: integers without a sign."""
+    """The type in L1: integers without a sign, complex numbers as a dimension of two parts."""
     match type_:
         case TensorType():
             ranked: TensorType[Attribute] = type_
-            return TensorType(signless(ranked.element_type), ranked.get_shape())
+            element = ranked.element_type
+            if isinstance(element, ComplexType):
+                part = cast("ComplexType[AnyFloat]", element).element_type
+                return TensorType(part, [*ranked.get_shape(), 2])
+            return TensorType(signless(element), ranked.get_shape())
         case IntegerType():
             return IntegerType(type_.width.data)
         case _:
@@ -86,6 +96,8 @@ class Lowering:
     """Where new ops go, and what the old values have become."""
 
     rules: Mapping[str, Lower]
+    complex_rules: Mapping[str, Lower]
+    """For ops with a complex operand or result."""
     scalar_rules: Mapping[str, ScalarRule]
     emit: Emitter
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -159,6 +171,8 @@ class Lowering:
         elif isinstance(op, StableHLOOp):
             results = self._results(op)
         else:
+            if any(is_complex(value.type) for value in (*op.operands, *op.results)):
+                raise refuse(op, f"{op.name} of complex numbers is not supported yet")
             copy = op.clone(self.values)
             for result in copy.results:
                 result_type = signless(result.type)
@@ -170,9 +184,11 @@ class Lowering:
             self.values[old] = new
 
     def _results(self, op: StableHLOOp) -> Sequence[SSAValue]:
-        rule = self.rules.get(op.name)
+        complex_ = any(is_complex(value.type) for value in (*op.ins, *op.outs))
+        rule = (self.complex_rules if complex_ else self.rules).get(op.name)
         if rule is None:
-            raise refuse(op, f"{op.name} is not supported yet")
+            of = " of complex numbers" if complex_ else ""
+            raise refuse(op, f"{op.name}{of} is not supported yet")
         return rule(self, op)
 
     # Bodies of reductions and the like
@@ -265,5 +281,5 @@ def check_type(where: Operation | SSAValue, type_: Attribute, what: str) -> None
             f"{what} the quantized type {type_} is not supported",
             "export the program with quantization written out as integer arithmetic",
         )
-    if isinstance(element, ComplexType):
-        raise refuse(where, f"{what} complex numbers ({type_}) is not supported yet")
+    if isinstance(element, ComplexType) and cast("ComplexType", element) != ComplexType(f32):
+        raise refuse(where, f"{what} a {type_} is not supported: complex numbers are complex<f32>")

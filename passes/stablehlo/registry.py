@@ -6,11 +6,13 @@ from ingot.passes.stablehlo import (
     arithmetic,
     batch_norm,
     chlo_functions,
+    complex_numbers,
     control,
     convolution,
     dot,
     dynamic,
     factorizations,
+    fourier,
     gather,
     map,
     random_bits,
@@ -51,3 +53,10 @@ LOWERINGS: dict[str, Lower] = {
     **refused.LOWERINGS,
 }
 """Every op that is lowered, or refused with more than its name."""
+
+COMPLEX_LOWERINGS: dict[str, Lower] = {
+    **complex_numbers.LOWERINGS,
+    **fourier.LOWERINGS,
+    **control.LOWERINGS,
+}
+"""The same for ops with a complex operand or result."""

@@ -11,8 +11,6 @@ from support.harness import DEVICES, SHARED, run
 
 # What is refused so far, and what the refusal says.
 NOT_YET: dict[str, str] = {
-    "complex_mul": "complex numbers",
-    "fft": "complex numbers",
     "t_dyn_mlp": "shape",
 }
 
@@ -149,3 +147,45 @@ def test_random_bits(device_name: str) -> None:
     # Known answer of Threefry 2x32 with 20 rounds for key and counter 0.
     assert narrow.tolist() == [0x6B200159, 0x99BA4EFE]
     assert wide[0] == 0x99BA4EFE6B200159
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize("size", [8, 15])
+def test_fourier_transforms(kind: str, size: int) -> None:
+    half = size // 2 + 1
+    source = f"tensor<2x{half if kind == 'IRFFT' else size}x"
+    source += "f32>" if kind == "RFFT" else "complex<f32>>"
+    result = f"tensor<2x{half if kind == 'RFFT' else size}x"
+    result += "f32>" if kind == "IRFFT" else "complex<f32>>"
+    text = f"""
+      func.func @main(%x: {source}) -> {result} {{
+        %0 = stablehlo.fft %x, type = {kind}, length = [{size}] : ({source}) -> {result}
+        return %0 : {result}
+      }}"""
+    rng = np.random.default_rng(0)
+    points = half if kind == "IRFFT" else size
+    x = rng.uniform(-1, 1, (2, points)) + 1j * rng.uniform(-1, 1, (2, points))
+    x = x.real.astype(np.float32) if kind == "RFFT" else x.astype(np.complex64)
+    (got,) = run(text, "vulkan", [x])
+    want = np.fft.irfft(x, size) if kind == "IRFFT" else getattr(np.fft, kind.lower())(x)
+    assert np.allclose(got, want, atol=1e-5)
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_complex_numbers(device_name: str) -> None:
+    t = "tensor<5xcomplex<f32>>"
+    text = f"""
+      func.func @main(%x: {t}, %y: {t}) -> ({t}, {t}, tensor<5xf32>, {t}) {{
+        %0 = stablehlo.multiply %x, %y : {t}
+        %1 = stablehlo.divide %x, %y : {t}
+        %2 = stablehlo.abs %x : ({t}) -> tensor<5xf32>
+        %3 = stablehlo.exponential %x : {t}
+        return %0, %1, %2, %3 : {t}, {t}, tensor<5xf32>, {t}
+      }}"""
+    rng = np.random.default_rng(0)
+    x, y = (
+        (rng.uniform(-2, 2, 5) + 1j * rng.uniform(-2, 2, 5)).astype(np.complex64) for _ in range(2)
+    )
+    results = run(text, device_name, [x, y])
+    for got, want in zip(results, (x * y, x / y, abs(x), np.exp(x)), strict=True):
+        assert got.dtype == want.dtype and np.allclose(got, want, rtol=1e-5)

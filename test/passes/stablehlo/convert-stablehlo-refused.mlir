@@ -24,10 +24,26 @@ func.func @quantized(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xf32>
 
 // -----
 
-// expected-error@+1 {{argument 0 of complex with complex numbers (tensor<4xcomplex<f32>>) is not supported yet}}
-func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
-  %0 = stablehlo.real %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
+// expected-error@+1 {{argument 0 of wide_complex with a tensor<4xcomplex<f64>> is not supported: complex numbers are complex<f32>}}
+func.func @wide_complex(%x: tensor<4xcomplex<f64>>) -> tensor<4xf64> {
+  %0 = stablehlo.real %x : (tensor<4xcomplex<f64>>) -> tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+
+// -----
+
+func.func @complex_function(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  // expected-error@+1 {{stablehlo.tanh of complex numbers is not supported yet}}
+  %0 = stablehlo.tanh %x : tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+func.func @ordered_complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xi1> {
+  // expected-error@+1 {{stablehlo.compare LT of complex numbers is not defined}}
+  %0 = stablehlo.compare LT, %x, %x : (tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
 }
 
 // -----

@@ -145,6 +145,16 @@ func.func @gather(%x: tensor<10x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x4xf32> 
   return %0 : tensor<3x4xf32>
 }
 
+// Complex numbers are a dimension of two parts; the signature stays in the attribute.
+// CHECK-LABEL: func.func @complex
+// CHECK-SAME:    (%x: tensor<4x2xf32>)
+// CHECK-SAME:    ingot.signature = (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+// CHECK:         affine_map<(d0) -> (d0, 0)>
+func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
+  %0 = stablehlo.real %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 // Control flow on tensors becomes that of scf.
 // CHECK-LABEL: func.func @control
 // CHECK:         scf.while

@@ -1,0 +1,165 @@
+"""Fourier transforms, one dimension after another, each as sums against a table of roots of unity.
+
+n^2 steps for n points, in one kernel for each dimension; every length works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import TensorType, f32, i1
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+
+from ingot.compiler.analysis.constants import dense_constant
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    elementwise,
+    empty,
+    fill,
+    loop_indices,
+    make_generic,
+)
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
+from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
+from ingot.compiler.dialects.stablehlo.base import StableHLOOp
+from ingot.passes.stablehlo.lowering import Lower, Lowering
+from ingot.passes.stablehlo.scalar import Scalar, constant
+
+
+def _roots(emit: Emitter, size: int, inverse: bool) -> SSAValue:
+    """cos and sin of -2 pi j / size (2 pi j / size for the inverse), each rounded once."""
+    import numpy as np
+
+    angles = 2 * np.pi * np.arange(size) / size * (1 if inverse else -1)
+    table = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return emit.add(arith.ConstantOp(dense_constant(table, f32))).result
+
+
+def _transform(emit: Emitter, value: SSAValue, dim: int, points: int, inverse: bool) -> SSAValue:
+    """The first `points` outputs of the transform along a dimension of a complex tensor.
+
+    Loops: the result's dimensions and part, then the summed position.
+    """
+    type_ = tensor_type(value)
+    shape = list(type_.get_shape())
+    size = shape[dim]
+    shape[dim] = points
+    rank = len(shape)
+    result: TensorType[Attribute] = TensorType(f32, shape)
+    roots = _roots(emit, size, inverse)
+    zero = emit.add(arith.ConstantOp(constant(0, f32))).result
+    extent = empty(emit, TensorType(i1, [size]))
+    block = Block(arg_types=[f32, f32, i1, f32])
+    inner = Emitter.at_end(block, emit.location)
+    real, imaginary, total = (Scalar(inner, block.args[i]) for i in (0, 1, 3))
+    loops = [Scalar(inner, loop) for loop in loop_indices(inner, rank + 1)]
+    turn = ((loops[dim] * loops[-1]).as_unsigned() % size).ssa
+    cosine, sine = (
+        Scalar(inner, inner.add(tensor.ExtractOp(roots, [turn, inner.index(i)], f32)).result)
+        for i in range(2)
+    )
+    is_real = loops[rank - 1].eq(0)
+    term = is_real.select(real * cosine - imaginary * sine, real * sine + imaginary * cosine)
+    inner.add(YieldOp((total + term).ssa))
+    position = AffineExpr.dimension(rank)
+    sources = [position if i == dim else AffineExpr.dimension(i) for i in range(rank - 1)]
+    maps = [AffineMap(rank + 1, 0, (*sources, AffineConstantExpr(part))) for part in range(2)]
+    output = AffineMap(rank + 1, 0, tuple(AffineExpr.dimension(i) for i in range(rank)))
+    iterators = [IteratorTypeAttr.parallel()] * rank + [IteratorTypeAttr.reduction()]
+    return make_generic(
+        emit,
+        [value, value, extent],
+        [fill(emit, zero, result)],
+        [*maps, AffineMap(rank + 1, 0, (position,)), output],
+        iterators,
+        Region(block),
+    ).results[0]
+
+
+def _with_parts(emit: Emitter, value: SSAValue) -> SSAValue:
+    """A real tensor as a complex one."""
+    shape = shape_of(value)
+    rank = len(shape)
+    map_ = AffineMap(rank + 1, 0, tuple(AffineExpr.dimension(i) for i in range(rank)))
+
+    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        part = Scalar(inner, loop_indices(inner, rank + 1)[-1])
+        return [part.eq(0).select(Scalar(inner, args[0]), 0.0).ssa]
+
+    return elementwise(emit, TensorType(f32, [*shape, 2]), [value], [map_], body)
+
+
+def _mirrored(emit: Emitter, value: SSAValue, size: int) -> SSAValue:
+    """All `size` points along the last dimension of a spectrum of which half is given.
+
+    Point k of the other half is the conjugate of point size - k; the imaginary parts of point 0,
+    and of the middle one of an even size, do not count.
+    """
+    shape = list(shape_of(value))
+    rank = len(shape)
+    half = shape[-2]
+    shape[-2] = size
+
+    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        loops = [Scalar(inner, loop) for loop in loop_indices(inner, rank)]
+        k, part = loops[-2], loops[-1]
+        given = k.lt(half)
+        source = given.select(k, size - k).maximum(0).minimum(half - 1)
+        at = [*(loop.ssa for loop in loops[:-2]), source.ssa, part.ssa]
+        element = Scalar(inner, inner.add(tensor.ExtractOp(value, at, f32)).result)
+        result = (given | part.eq(0)).select(element, -element)
+        own = k.eq(0) | (k * 2).eq(size)
+        return [(own & part.ne(0)).select(result.like(0.0), result).ssa]
+
+    return elementwise(emit, TensorType(f32, shape), [], [], body)
+
+
+def _scaled(emit: Emitter, value: SSAValue, count: int, real: bool) -> SSAValue:
+    """Divided by the number of points; the real part only if `real`."""
+    type_ = tensor_type(value)
+    shape = type_.get_shape()
+    rank = len(shape) - real
+    exprs = [AffineExpr.dimension(i) for i in range(rank)]
+    map_ = AffineMap(rank, 0, (*exprs, *([AffineConstantExpr(0)] if real else [])))
+
+    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        return [(Scalar(inner, args[0]) / float(count)).ssa]
+
+    return elementwise(emit, TensorType(f32, shape[:rank]), [value], [map_], body)
+
+
+def lower_fft(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
+    """FFT, IFFT, RFFT and IRFFT over the last dimensions, which `fft_length` gives."""
+    kind = op.word("fft_type")
+    lengths = op.ints("fft_length") or ()
+    value = low.value(op.ins[0])
+    result = low.result_type(op)
+    emit = low.emit
+    if 0 in result.get_shape():
+        return [empty(emit, result)]
+    inverse = kind in ("IFFT", "IRFFT")
+    if kind == "RFFT":
+        value = _with_parts(emit, value)
+    rank = len(shape_of(value)) - 1
+    dims = list(range(rank - len(lengths), rank))
+    order = dims if kind == "IRFFT" else dims[::-1]
+    count = prod(lengths)
+    for dim in order:
+        size = lengths[dim - dims[0]]
+        points = size
+        if dim == dims[-1] and kind == "RFFT":
+            points = size // 2 + 1
+        if dim == dims[-1] and kind == "IRFFT":
+            value = _mirrored(emit, value, size)
+        value = _transform(emit, value, dim, points, inverse)
+    if inverse:
+        value = _scaled(emit, value, count, kind == "IRFFT")
+    return [value]
+
+
+LOWERINGS: dict[str, Lower] = {"stablehlo.fft": lower_fft}
