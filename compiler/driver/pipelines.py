@@ -113,7 +113,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         f"lower-all-reduce{_options(simd_width=profile.simd_width)}",
         "lower-transfers",
         *(["fuse-multiply-add"] if profile.api == "vulkan" and options.math != "strict" else []),
-        f"expand-math{_options(math=options.math)}",
+        f"expand-math{_options(math=options.math, scale_division=profile.api == 'vulkan')}",
         f"expand-narrow-types{_options(target=profile.name)}",
         "canonicalize",
         "cse",

@@ -22,7 +22,13 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import vector
 from ingot.compiler.dialects.math import SincosOp
-from ingot.passes.lowering import math_boolean, math_conversion, math_integer, math_minmax
+from ingot.passes.lowering import (
+    math_boolean,
+    math_conversion,
+    math_division,
+    math_integer,
+    math_minmax,
+)
 from ingot.passes.lowering.combining import combining
 from ingot.passes.lowering.emitter import (
     Emitter,
@@ -43,7 +49,7 @@ _EXPANSIONS: dict[str, Expansion] = {
 _SMALL_FLOATS = (Float16Type(), BFloat16Type())
 _FAST_NATIVE = frozenset(f"math.{name}" for name in ("exp", "exp2", "log", "log2", "sin", "cos"))
 """Functions that `math=fast` leaves to the target."""
-_ROOTS = frozenset({"math.sqrt", "math.rsqrt"})
+_SINGLE = frozenset({"math.sqrt", "math.rsqrt", "arith.divf"})
 """Of f16, targets may be off by more than a unit in the last place."""
 
 
@@ -67,6 +73,8 @@ class ExpandMathPass(ModulePass):
     name = "expand-math"
 
     math: Literal["safe", "fast", "strict"] = "safe"
+    scale_division: bool = False
+    """Whether the target divides by numbers of up to 2**126 only, as Vulkan asks for."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         library = FunctionLibrary(op)
@@ -99,8 +107,13 @@ class ExpandMathPass(ModulePass):
             return None
         if fast and (chosen := math_minmax.FAST_EXPANSIONS.get(op.name)) is not None:
             return chosen
-        if not fast and op.name in _ROOTS and element_type(op.operands[0].type) == Float16Type():
+        if not fast and op.name in _SINGLE and element_type(op.operands[0].type) == Float16Type():
             return _in_single_precision(lambda op, e: None)
+        if op.name == "arith.divf":
+            if fast or not self.scale_division:
+                return None
+            divide = math_division.divide
+            return _in_single_precision(divide) if _has_bf16(op) else divide
         expansion = _EXPANSIONS.get(op.name)
         if expansion is None:
             return _call if op.name in FORMULAS else None

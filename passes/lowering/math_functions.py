@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Region
 
 from ingot.passes.lowering import (
     math_conversion,
+    math_division,
     math_exponential,
     math_loops,
     math_minmax,
@@ -38,10 +39,17 @@ FORMULAS: dict[str, Callable[..., Value]] = {
     **math_trigonometric.FUNCTIONS,
     **_SCALAR,
     **math_minmax.FUNCTIONS,
+    **math_division.FUNCTIONS,
 }
 """Formula by op name."""
 
-_BINARY = frozenset({"math.powf", "math.atan2", "arith.remf", "math.ipowi", *math_minmax.FUNCTIONS})
+_BINARY = frozenset(
+    {
+        *("math.powf", "math.atan2", "arith.remf", "math.ipowi"),
+        *math_minmax.FUNCTIONS,
+        *math_division.FUNCTIONS,
+    }
+)
 
 
 def scalar_only(name: str) -> bool:

@@ -132,6 +132,24 @@ def test_the_remainder_of_a_float_by_itself(device_name: str, type_: str) -> Non
     check(got, [0.0, -0.0, nan, nan, nan, 5.5, -1.5, 1.5])
 
 
+@both_devices
+@pytest.mark.parametrize("type_", ["f32", "bf16"])
+def test_quotients_of_very_large_numbers(device_name: str, type_: str) -> None:
+    x = [1e38, -3e38, 1e38, inf, 0.0, 1.0]
+    y = [2e38, 3e38, inf, 3e38, 3e38, nan]
+    expected = np.array([0.5, -1.0, 0.0, inf, 0.0, nan])
+    body = f"%r = arith.divf %x, %y : {type_}"
+    got = compute(device_name, body, type_, {"x": (type_, x), "y": (type_, y)})
+    np.testing.assert_allclose(got.astype(np.float64), expected, rtol=1e-2, atol=0)
+
+
+@both_devices
+def test_zero_over_a_subnormal_f16_is_zero(device_name: str) -> None:
+    arguments = {"x": ("f16", [0.0, 6e-8, 1.0]), "y": ("f16", [6e-8, 6e-8, 3.0])}
+    got = compute(device_name, "%r = arith.divf %x, %y : f16", "f16", arguments)
+    check(got, [0.0, 1.0, 1 / 3])
+
+
 DIVISIONS = ("divsi", "remsi", "floordivsi", "ceildivsi", "divui", "remui", "ceildivui")
 
 

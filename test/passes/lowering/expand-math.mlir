@@ -1,5 +1,6 @@
 // RUN: ingot-opt %s -p 'expand-math' | filecheck %s
 // RUN: ingot-opt %s -p 'expand-math{math=fast}' | filecheck %s --check-prefix=FAST
+// RUN: ingot-opt %s -p 'expand-math{scale-division=true}' | filecheck %s --check-prefix=SCALE
 
 // A long formula becomes a call; f16 is computed in f32. Fast mode leaves it to the target.
 func.func @transcendental(%x: f32, %h: f16, %v: vector<4xf32>) -> (f32, f16, vector<4xf32>) attributes {ingot.kernel} {
@@ -73,6 +74,44 @@ func.func @compare(%a: i32) -> i1 attributes {ingot.kernel} {
 }
 // CHECK-LABEL: func.func @compare
 // CHECK:      %r = arith.cmpi slt, %a, %{{.*}} : i32
+
+// Quotients and roots of f16 are computed in f32; a large divisor is scaled where the target asks.
+func.func @quotients(%x: f32, %y: f32, %h: f16) -> (f32, f32, f16, f16) attributes {ingot.kernel} {
+  %c3 = arith.constant 3.0 : f32
+  %q = arith.divf %x, %y : f32
+  %t = arith.divf %x, %c3 : f32
+  %d = arith.divf %h, %h : f16
+  %s = math.sqrt %h : f16
+  return %q, %t, %d, %s : f32, f32, f16, f16
+}
+// CHECK-LABEL: func.func @quotients
+// CHECK:       %q = arith.divf %x, %y : f32
+// CHECK:       %d = arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT:  %{{.*}} = arith.truncf %d : f32 to f16
+// CHECK:       %s = math.sqrt %{{.*}} : f32
+// CHECK-NEXT:  %{{.*}} = arith.truncf %s : f32 to f16
+// SCALE-LABEL: func.func @quotients
+// SCALE:       %q = func.call @ingot_divf_f32(%x, %y) : (f32, f32) -> f32
+// SCALE-NEXT:  %t = arith.divf %x, %c3 : f32
+// FAST-LABEL:  func.func @quotients
+// FAST:        %d = arith.divf %h, %h : f16
+
+// Classes of floats by comparisons; a clamp is two choices; sine and cosine are two calls.
+func.func @classes(%x: f32) -> (i1, i1, f32, f32) attributes {ingot.kernel} {
+  %n = math.isnan %x : f32
+  %f = math.isfinite %x : f32
+  %lo = arith.constant 0.0 : f32
+  %c = math.clampf %x to [%lo, %x] : f32
+  %s, %k = math.sincos %x : f32
+  return %n, %f, %c, %s : i1, i1, f32, f32
+}
+// CHECK-LABEL: func.func @classes
+// CHECK:       %n = arith.cmpf uno, %x, %x : f32
+// CHECK:       %f = arith.cmpf olt, %{{.*}}, %{{.*}} : f32
+// CHECK:       func.call @ingot_maximumf_f32
+// CHECK-NEXT:  %c = func.call @ingot_minimumf_f32
+// CHECK-NEXT:  %s = func.call @ingot_sin_f32(%x)
+// CHECK-NEXT:  %k = func.call @ingot_cos_f32(%x)
 
 // Functions stand once, whoever calls them.
 // CHECK:      func.func private @ingot_exp_f32(%x: f32) -> f32
