@@ -21,6 +21,7 @@ PASSES: tuple[str, ...] = (
     "gather-to-generic",
     "scatter-to-generic",
     "sort-to-generic",
+    "split-scan",
     "generate-to-generic",
     "pack-to-generic",
     "pad-to-generic",
@@ -31,5 +32,6 @@ PASSES: tuple[str, ...] = (
     "linalg-fold-unit-dims",
     "linalg-propagate-reshapes",
     "linalg-fuse-elementwise",
+    "linalg-split-reduction",
 )
 """Names of the passes of this level, in the order in which a program meets them."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
-    AnyFloat,
     DenseArrayBase,
     FloatAttr,
     IndexType,
@@ -32,26 +31,11 @@ from ingot.compiler.analysis.generics import (
     loop_indices,
     reshape,
 )
+from ingot.compiler.analysis.neutral import neutral_element
 from ingot.compiler.analysis.structured import shape_of
-from ingot.compiler.analysis.tensor_types import integer_width, tensor_type
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import iree_linalg_ext, tm_tensor
 from ingot.compiler.dialects.ingot import ScanOp, ScatterOp, SortOp, YieldOp
-
-_NEUTRAL_FLOATS: dict[str, float] = {
-    "arith.addf": -0.0,  # 0.0 would change the sign of -0.0
-    "arith.mulf": 1.0,
-    "arith.maximumf": float("-inf"),
-    "arith.minimumf": float("inf"),
-}
-
-_NEUTRAL_INTEGERS: dict[str, int] = {
-    "arith.addi": 0,
-    "arith.muli": 1,
-    "arith.ori": 0,
-    "arith.xori": 0,
-    "arith.maxui": 0,
-    "arith.minui": -1,
-}
 
 
 def _integer(op: Operation, name: str, default: int | None = None) -> int:
@@ -109,16 +93,7 @@ def _neutral(body: Block, element: Attribute) -> IntegerAttr | FloatAttr | None:
         return None
     if set(combine.operands) != set(body.args):
         return None
-    if isinstance(element, AnyFloat):
-        value = _NEUTRAL_FLOATS.get(combine.name)
-        return None if value is None else FloatAttr(value, element)
-    width = integer_width(element)
-    if width is None or width == 1:
-        return None
-    half = 1 << (width - 1)
-    neutral = {"arith.maxsi": -half, "arith.minsi": half - 1, "arith.andi": -1}
-    number = (_NEUTRAL_INTEGERS | neutral).get(combine.name)
-    return None if number is None else IntegerAttr(number, IntegerType(width))
+    return neutral_element(combine.name, element)
 
 
 def _slice(emit: Emitter, value: SSAValue, dimension: int, start: int, size: int) -> SSAValue:

@@ -1,0 +1,164 @@
+"""Split long scans into blocks that are scanned side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.passes import ModulePass
+
+from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    elementwise,
+    empty,
+    erase,
+    fill,
+    reshape,
+)
+from ingot.compiler.analysis.neutral import neutral_element
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects.ingot import ScanOp
+from ingot.compiler.dialects.tensor import PadOp
+
+LONG = 2048
+"""Elements of a line from which it is split."""
+
+MANY_LINES = 4096
+"""Lines that keep a device busy without splitting them, unless they are very long."""
+
+VERY_LONG = 1 << 15
+"""Elements of a line from which it is split however many lines there are."""
+
+
+def block_length(length: int) -> int:
+    """About the square root, so that a block and the list of blocks are short."""
+    return 1 << ((length - 1).bit_length() + 1) // 2
+
+
+def _combine(emit: Emitter, body: Region, accumulator: SSAValue, element: SSAValue) -> SSAValue:
+    values: dict[SSAValue, SSAValue] = dict(
+        zip(body.block.args, (accumulator, element), strict=True)
+    )
+    combine = body.block.first_op
+    assert combine is not None
+    return emit.builder.insert(combine.clone(values)).results[0]
+
+
+def _start(op: ScanOp) -> arith.ConstantOp | None:
+    """The neutral element, when the body is one associative op whose accumulator comes first."""
+    block = op.body.block
+    combine = block.first_op
+    if combine is None or combine.next_op is not block.last_op:
+        return None
+    if list(combine.operands) not in ([*block.args], [*block.args][::-1]):
+        return None
+    types = {tensor_type(v).element_type for v in (op.input, op.output)}
+    neutral = neutral_element(combine.name, block.args[0].type)
+    return arith.ConstantOp(neutral) if neutral is not None and len(types) == 1 else None
+
+
+def _padded(
+    emit: Emitter, value: SSAValue, dimension: int, size: int, scalar: SSAValue
+) -> SSAValue:
+    shape = list(shape_of(value))
+    high: list[SSAValue | int] = [0] * len(shape)
+    high[dimension] = size - shape[dimension]
+    if not high[dimension]:
+        return value
+    shape[dimension] = size
+    low: list[SSAValue | int] = [0] * len(shape)
+    block = Block(arg_types=[emit.index(0).type] * len(shape))
+    Emitter.at_end(block, emit.location).add(tensor.YieldOp(scalar))
+    type_ = TensorType(tensor_type(value).element_type, shape)
+    return emit.add(PadOp(value, low, high, Region(block), type_)).result
+
+
+def _split(op: ScanOp, neutral: arith.ConstantOp) -> None:
+    """Scan blocks from the neutral element, scan their totals, combine the two."""
+    emit = Emitter.before(op)
+    dimension, shape = op.dimension.value.data, list(shape_of(op.input))
+    length = shape[dimension]
+    size = block_length(length)
+    count = -(-length // size)
+    element = tensor_type(op.input).element_type
+    scalar = emit.add(neutral).result
+    padded = _padded(emit, op.input, dimension, count * size, scalar)
+    blocks = [*shape[:dimension], count, size, *shape[dimension + 1 :]]
+    source = reshape(emit, padded, blocks)
+    totals: TensorType[Attribute] = TensorType(
+        element, [*blocks[: dimension + 1], *blocks[dimension + 2 :]]
+    )
+    inner = emit.add(
+        ScanOp(
+            source,
+            empty(emit, tensor_type(source)),
+            fill(emit, scalar, totals),
+            dimension + 1,
+            op.inclusive is not None,
+            op.body.clone(),
+        )
+    )
+    outer = emit.add(
+        ScanOp(inner.last, empty(emit, totals), op.init, dimension, False, op.body.clone())
+    )
+    rank = len(blocks)
+    before = AffineMap(
+        rank, 0, tuple(AffineDimExpr(dim) for dim in range(rank) if dim != dimension + 1)
+    )
+
+    def body(inside: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        return [_combine(inside, op.body, args[0], args[1])]
+
+    maps = [before, AffineMap.identity(rank)]
+    joined = elementwise(emit, tensor_type(source), [outer.scanned, inner.scanned], maps, body)
+    scanned = reshape(emit, joined, shape_of(padded))
+    if count * size != length:
+        offsets = [0] * len(shape)
+        cut = tensor.ExtractSliceOp.from_static_parameters(scanned, offsets, shape)
+        scanned = emit.add(cut).result
+    for old, new in zip(op.results, (scanned, outer.last), strict=True):
+        new.name_hint = new.name_hint or old.name_hint
+        old.replace_all_uses_with(new)
+    erase(op)
+
+
+def _is_long(op: ScanOp) -> bool:
+    shape = shape_of(op.input)
+    length = shape[op.dimension.value.data]
+    if DYNAMIC_INDEX in shape or prod(shape) == 0 or length < LONG:
+        return False
+    return length >= VERY_LONG or prod(shape) // length < MANY_LINES
+
+
+@dataclass(frozen=True)
+class SplitScanPass(ModulePass):
+    """Scan long lines in blocks, side by side, then combine each with what lies before it (L1 to
+    L1).
+
+    The order of the combinations is fixed: in a block from the left, then over the blocks.
+
+        %s, %l = ingot.scan dimension = 0 ins(%x : tensor<65536xf32>) outs(%e, %i) { add }
+    becomes
+        %b, %t = ingot.scan dimension = 1 ins(%x : tensor<256x256xf32>) outs(.., %zeros) { add }
+        %o, %l = ingot.scan exclusive dimension = 0 ins(%t : tensor<256xf32>) outs(.., %i) { add }
+        %s = linalg.generic ins(%o, %b) { add }
+    """
+
+    name = "split-scan"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the host functions."""
+        for function in host_functions(op):
+            for inner in list(function.body.walk()):
+                if isinstance(inner, ScanOp) and _is_long(inner):
+                    neutral = _start(inner)
+                    if neutral is not None:
+                        _split(inner, neutral)

@@ -1,0 +1,73 @@
+// RUN: ingot-opt %s -p 'linalg-split-reduction' | filecheck %s
+
+// CHECK-LABEL: func.func @whole_chunks
+// CHECK:         linalg.fill ins({{%.*}} : f32) outs({{%.*}} : tensor<256xf32>)
+// CHECK:         [[P:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + (d1 * 4096)))>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%x, {{%.*}} : tensor<1048576xf32>, tensor<4096xf32>)
+// CHECK:         %s = linalg.generic {{.*}} ins([[P]] : tensor<256xf32>) outs(%i : tensor<f32>)
+// CHECK:         return %s
+func.func @whole_chunks(%x: tensor<1048576xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<1048576xf32>) outs(%i : tensor<f32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %n = arith.addf %acc, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  return %s : tensor<f32>
+}
+
+// What is left behind the chunks is reduced by itself.
+// CHECK-LABEL: func.func @with_a_rest
+// CHECK:         affine_map<(d0, d1) -> ((d0 + (d1 * 4117)))>
+// CHECK:         [[R:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0) -> ((d0 + 69989))>
+// CHECK:         outs([[R]] : tensor<i32>)
+func.func @with_a_rest(%x: tensor<70001xi32>, %i: tensor<i32>) -> tensor<i32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<70001xi32>) outs(%i : tensor<i32>) {
+  ^bb0(%a: i32, %acc: i32):
+    %n = arith.maxsi %acc, %a : i32
+    linalg.yield %n : i32
+  } -> tensor<i32>
+  return %s : tensor<i32>
+}
+
+// The positions that a body computes with stay those of the source.
+// CHECK-LABEL: func.func @positions
+// CHECK:           [[I:%.*]] = linalg.index 0 : index
+// CHECK:           [[C:%.*]] = linalg.index 1 : index
+// CHECK:           arith.muli [[C]]
+// CHECK:           arith.addi
+func.func @positions(%i: tensor<i32>, %x: tensor<131072xi32>) -> tensor<i32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<131072xi32>) outs(%i : tensor<i32>) {
+  ^bb0(%a: i32, %acc: i32):
+    %p = linalg.index 0 : index
+    %q = arith.index_cast %p : index to i32
+    %m = arith.muli %a, %q : i32
+    %n = arith.addi %acc, %m : i32
+    linalg.yield %n : i32
+  } -> tensor<i32>
+  return %s : tensor<i32>
+}
+
+// CHECK-LABEL: func.func @many_results
+// CHECK:         linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @many_results(%x: tensor<64x70000xf32>, %i: tensor<64xf32>) -> tensor<64xf32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x70000xf32>) outs(%i : tensor<64xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %n = arith.addf %acc, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<64xf32>
+  return %s : tensor<64xf32>
+}
+
+// CHECK-LABEL: func.func @no_plain_combiner
+// CHECK:         linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @no_plain_combiner(%x: tensor<70000xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<70000xf32>) outs(%i : tensor<f32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %n = arith.subf %acc, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  return %s : tensor<f32>
+}
