@@ -59,8 +59,6 @@ _PERMISSIONS = frozenset({"nneg", "exact", "overflow", "fastmath", "to_nearest_e
 _ROUNDING_MODES = frozenset({"downward", "upward", "toward_zero", "to_nearest_away"})
 
 _UNREAD_DIALECTS = {
-    "stablehlo": "StableHLO",
-    "chlo": "CHLO, which JAX mixes with StableHLO,",
     "vhlo": "versioned StableHLO",
     "mhlo": "MHLO",
     "torch": "torch-mlir's torch dialect",
@@ -161,7 +159,7 @@ class ModuleParser(Parser):
         if self.ctx.get_optional_dialect(dialect) is None:
             return (
                 f"'{name}' is an op of the unknown dialect '{dialect}'"
-                "\nhelp: the input is func, linalg, tensor, arith, math, scf and tm_tensor ops"
+                "\nhelp: the input is StableHLO, TOSA, or func, linalg, tensor, arith, math and scf"
             )
         names = [op.name for op in self.ctx.loaded_ops if op.name.startswith(f"{dialect}.")]
         close = get_close_matches(name, names, n=1)

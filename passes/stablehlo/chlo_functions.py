@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf, log, nan, pi, sqrt
 
+from xdsl.dialects.builtin import f32
+
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo import arithmetic
 from ingot.passes.stablehlo.elementwise import binary, unary
@@ -139,6 +141,67 @@ def digamma(x: Scalar) -> Scalar:
     return x.eq(inf).select(x, result)
 
 
+# B(2j) / (2j)! for j = 1, 2, ...
+_EULER_MACLAURIN = (
+    8.333333333333333e-2, -1.388888888888889e-3, 3.306878306878307e-5, -8.267195767195767e-7,
+    2.087675698786810e-8, -5.284190138687493e-10,
+)  # fmt: skip
+
+
+def zeta(x: Scalar, q: Scalar) -> Scalar:
+    """Hurwitz' zeta, the sum of (q + k) to the power -x, by Euler and Maclaurin's formula.
+
+    Infinite for x = 1 and, for even x, where q is 0 or a negative integer; NaN there for other x,
+    for x < 1, and for other negative q unless x is an integer.
+    """
+    minus = -x
+    total = q.call("math.powf", minus)
+    a = q
+    for _ in range(9):
+        a = a + 1.0
+        total = total + a.call("math.powf", minus)
+    a = a + 1.0
+    power = a.call("math.powf", minus)
+    total = total + power * (a / (x - 1.0)) + power * 0.5
+    factor = x * power / a
+    for j, coefficient in enumerate(_EULER_MACLAURIN):
+        total = total + factor * coefficient
+        factor = factor * (x + float(2 * j + 1)) * (x + float(2 * j + 2)) / (a * a)
+    whole_x, whole_q = x.eq(x.call("math.floor")), q.eq(q.call("math.floor"))
+    half = x * 0.5
+    even = half.eq(half.call("math.floor"))
+    negative = q.compare("le", 0.0)
+    infinite, undefined = x.like(inf), x.like(nan)
+    result = (negative & ~whole_q & ~whole_x).select(undefined, total)
+    result = (negative & whole_q).select(even.select(infinite, undefined), result)
+    result = x.lt(1.0).select(undefined, result)
+    result = x.eq(1.0).select(infinite, result)
+    return (x.is_nan() | q.is_nan()).select(x + q, result)
+
+
+def polygamma(n: Scalar, x: Scalar) -> Scalar:
+    """The n-th derivative of digamma: (-1)^(n + 1) n! zeta(n + 1, x); NaN for other n."""
+    order = n + 1.0
+    half = n * 0.5
+    size = lgamma(order).call("math.exp") * zeta(order, x)
+    value = half.eq(half.call("math.floor")).select(-size, size)
+    value = n.eq(0.0).select(digamma(x), value)
+    whole = n.eq(n.call("math.floor")) & n.compare("ge", 0.0)
+    return whole.select(value, n.like(nan))
+
+
+def _single_pair(compute: Callable[[Scalar, Scalar], Scalar]) -> ScalarRule:
+    """A formula of two floats, in f32 at least."""
+
+    def rule(op: StableHLOOp, args: Sequence[Scalar]) -> Scalar:
+        a, b = args
+        if a.width >= 32:
+            return compute(a, b)
+        return compute(a.to(f32), b.to(f32)).to(a.type)
+
+    return rule
+
+
 def next_after(x: Scalar, y: Scalar) -> Scalar:
     """The next number after x on the way to y."""
     bits, target = x.bits(), y.bits()
@@ -220,6 +283,8 @@ RULES: dict[str, ScalarRule] = {
         "is_neg_inf": unary(lambda x: x.eq(-inf)),
         "lgamma": _single(lgamma),
         "next_after": binary(next_after),
+        "polygamma": _single_pair(polygamma),
+        "zeta": _single_pair(zeta),
         "square": unary(lambda x: x * x),
     }.items()
 }  # fmt: skip
@@ -231,4 +296,8 @@ BROADCASTING: dict[str, ScalarRule] = {
         "power", "remainder", "select", "shift_left", "shift_right_arithmetic",
         "shift_right_logical", "subtract", "xor",
     )
-} | {"chlo.broadcast_next_after": binary(next_after)}  # fmt: skip
+} | {
+    "chlo.broadcast_next_after": binary(next_after),
+    "chlo.broadcast_polygamma": _single_pair(polygamma),
+    "chlo.broadcast_zeta": _single_pair(zeta),
+}  # fmt: skip

@@ -73,10 +73,10 @@ func.func @random(%a: tensor<f32>, %b: tensor<f32>) -> tensor<2xf32> {
 
 // -----
 
-func.func @not_yet(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
-  // expected-error@+1 {{chlo.zeta is not supported yet}}
-  %0 = chlo.zeta %a, %b : tensor<f32>, tensor<f32> -> tensor<f32>
-  return %0 : tensor<f32>
+func.func @not_yet(%a: tensor<4xf32>, %b: tensor<2xi32>) -> tensor<2xf32> {
+  // expected-error@+1 {{stablehlo.torch_index_select is not supported yet}}
+  %0 = "stablehlo.torch_index_select"(%a, %b) {dim = 0 : i64, batch_dims = 0 : i64} : (tensor<4xf32>, tensor<2xi32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
 }
 
 // -----

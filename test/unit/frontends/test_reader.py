@@ -210,7 +210,7 @@ def test_bad_literals_are_refused_where_they_stand(literal: str, message: str) -
         ("%0 = arith.addd", (1, 6), "'arith.addd' is not an op that Ingot knows in the dialect "
          "'arith'", "did you mean 'arith.addi'?"),
         ("  foo.bar", (1, 3), "'foo.bar' is an op of the unknown dialect 'foo'",
-         "the input is func, linalg, tensor, arith, math, scf and tm_tensor ops"),
+         "the input is StableHLO, TOSA, or func, linalg, tensor, arith, math and scf"),
         ('%0 = "onnx.Add"() : () -> ()', (1, 6), "'onnx.Add': ONNX is not read yet",
          "lower the program to linalg on tensors before compiling it"),
         ("func.func @f(%x: f32) {\n  %y = arith.negf %x f32\n}", (2, 22), "expected ':'", None),
