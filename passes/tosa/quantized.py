@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IndexType, TensorType, i8, i16, i32, i64
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerType,
+    Signedness,
+    TensorType,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
@@ -14,6 +23,7 @@ from ingot.compiler.analysis.generics import Emitter, elementwise
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
+from ingot.compiler.dialects.tensor import BitcastOp
 from ingot.compiler.dialects.tosa import TosaOp
 from ingot.passes.tosa.builders import (
     broadcast_elementwise,
@@ -42,13 +52,15 @@ from ingot.passes.tosa.scalars import (
 def lower_rescale(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`clip(apply_scale(x - input_zp, multiplier, shift) + output_zp)`, computed in i64."""
     source, multiplier, shift = op.ins[:3]
-    result = tensor_type(op.results[0])
-    types = [*(element(value) for value in op.ins), result.element_type]
+    source, in_unsigned = _signless(emit, source, op.flag("input_unsigned"))
+    wanted = tensor_type(op.results[0])
+    types = [*(element(value) for value in op.ins), wanted.element_type]
     if not all(map(is_integer, types)) or bits(types[-1]) > 32:
         raise not_defined(op)
+    result = TensorType(IntegerType(bits(wanted.element_type)), wanted.get_shape())
+    out_unsigned = op.flag("output_unsigned") or _is_unsigned(wanted.element_type)
     rank, per_channel = result.get_num_dims(), op.flag("per_channel")
     _check_scales(op, multiplier, shift)
-    in_unsigned, out_unsigned = op.flag("input_unsigned"), op.flag("output_unsigned")
     zero_in = zero_point(op, op.ins[3], "the input zero point", in_unsigned)
     zero_out = zero_point(op, op.ins[4], "the output zero point", out_unsigned)
     double_round = op.word("rounding_mode") == "DOUBLE_ROUND"
@@ -65,7 +77,24 @@ def lower_rescale(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
 
     channel = AffineDimExpr(rank - 1) if per_channel and rank else AffineConstantExpr(0)
     maps = [dims_map(rank, range(rank)), *([map_of(rank, [channel])] * 2)]
-    return [elementwise(emit, result, [source, multiplier, shift], maps, body)]
+    scaled = elementwise(emit, result, [source, multiplier, shift], maps, body)
+    return [scaled if result == wanted else emit.add(BitcastOp(scaled, wanted)).dest]
+
+
+def _is_unsigned(type_: Attribute) -> bool:
+    match type_:
+        case IntegerType(signedness=sign):
+            return sign.data is Signedness.UNSIGNED
+        case _:
+            return False
+
+
+def _signless(emit: Emitter, value: SSAValue, unsigned: bool) -> tuple[SSAValue, bool]:
+    """A tensor without a sign in its type, and whether it is unsigned by type or by flag."""
+    if not _is_unsigned(element(value)):
+        return value, unsigned
+    plain = TensorType(IntegerType(bits(element(value))), shape_of(value))
+    return emit.add(BitcastOp(value, plain)).dest, True
 
 
 def _check_scales(op: TosaOp, multiplier: SSAValue, shift: SSAValue) -> None:

@@ -128,6 +128,24 @@ DYNAMIC = frozenset(
 """The ops that take tensors with sizes that a call decides."""
 
 
+UNSIGNED = frozenset(
+    {
+        "tosa.concat",
+        "tosa.const",
+        "tosa.gather",
+        "tosa.identity",
+        "tosa.pad",
+        "tosa.rescale",
+        "tosa.reshape",
+        "tosa.reverse",
+        "tosa.slice",
+        "tosa.tile",
+        "tosa.transpose",
+    }
+)
+"""The ops that take unsigned types: they move elements, or say by themselves what is unsigned."""
+
+
 def _check_ranks(op: TosaOp) -> None:
     ranks = RANKS.get(op.name, ())
     named = [*zip(op.ins, ranks, strict=False), *((r, ranks[0]) for r in op.results if ranks)]
@@ -172,7 +190,9 @@ def _check_type(op: Operation, value: SSAValue) -> None:
             "replace quantized types by integers, as `tosa-strip-quant-types` does",
         )
     match type_.element_type:
-        case IntegerType(signedness=sign) if sign.data != Signedness.SIGNLESS:
+        case IntegerType(signedness=sign) if sign.data is not Signedness.SIGNLESS:
+            if sign.data is Signedness.UNSIGNED and op.name in UNSIGNED:
+                return
             raise refuse(
                 op,
                 f"{op.name} of {type_}: integers with a sign in their type are not supported",

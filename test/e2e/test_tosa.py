@@ -208,6 +208,119 @@ def test_accumulators_of_48_bits(device_name: str) -> None:
     np.testing.assert_array_equal(result, expected)
 
 
+UNSIGNED = """
+func.func @main(%x: tensor<2x3xui8>) -> (tensor<3x2xi8>, tensor<2x3xui8>) {
+  %m = "tosa.const"() <{values = dense<1073741824> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %s = "tosa.const"() <{values = dense<30> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %a = "tosa.const"() <{values = dense<128> : tensor<1xui8>}> : () -> tensor<1xui8>
+  %b = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %t = tosa.transpose %x {perms = array<i32: 1, 0>} : (tensor<2x3xui8>) -> tensor<3x2xui8>
+  %0 = tosa.rescale %t, %m, %s, %a, %b {rounding_mode = SINGLE_ROUND, scale32 = true,
+      per_channel = false, input_unsigned = true, output_unsigned = false} : (tensor<3x2xui8>,
+      tensor<1xi32>, tensor<1xi8>, tensor<1xui8>, tensor<1xi8>) -> tensor<3x2xi8>
+  %u = tosa.transpose %0 {perms = array<i32: 1, 0>} : (tensor<3x2xi8>) -> tensor<2x3xi8>
+  %1 = tosa.rescale %u, %m, %s, %b, %a {rounding_mode = SINGLE_ROUND, scale32 = true,
+      per_channel = false, input_unsigned = false, output_unsigned = true} : (tensor<2x3xi8>,
+      tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xui8>) -> tensor<2x3xui8>
+  return %0, %1 : tensor<3x2xi8>, tensor<2x3xui8>
+}
+"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_unsigned_inputs_and_results(device_name: str) -> None:
+    x = np.array([[0, 1, 127], [128, 200, 255]], np.uint8)
+    inner, outer = run(UNSIGNED, device_name, [x])
+    np.testing.assert_array_equal(inner, (x.T.astype(np.int32) - 128).astype(np.int8))
+    np.testing.assert_array_equal(outer, x)
+    assert (inner.dtype, outer.dtype) == (np.int8, np.uint8)
+
+
+INT4 = """
+func.func @main(%x: tensor<1x4x4x2xi8>) -> tensor<1x4x4x3xi32> {
+  %w = "tosa.const"() {values = dense<[[[[1, -2]]], [[[3, -4]]], [[[7, -8]]]]>
+      : tensor<3x1x1x2xi4>} : () -> tensor<3x1x1x2xi4>
+  %b = "tosa.const"() {values = dense<[12, 23, 55]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %i = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %z = "tosa.const"() {values = dense<0> : tensor<1xi4>} : () -> tensor<1xi4>
+  %0 = tosa.conv2d %x, %w, %b, %i, %z {acc_type = i32, dilation = array<i64: 1, 1>,
+      pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xi8>,
+      tensor<3x1x1x2xi4>, tensor<3xi32>, tensor<1xi8>, tensor<1xi4>) -> tensor<1x4x4x3xi32>
+  return %0 : tensor<1x4x4x3xi32>
+}
+"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_weights_of_four_bits(device_name: str) -> None:
+    x = np.random.default_rng(0).integers(-128, 127, (1, 4, 4, 2)).astype(np.int8)
+    w = np.array([1, -2, 3, -4, 7, -8], np.int8).reshape(3, 1, 1, 2)
+    bias = np.array([12, 23, 55], np.int32)
+    expected = spec.convolution(x, w, bias, (0, 0), [0] * 4, [1, 1], [1, 1], np.int32)
+    (result,) = run(INT4, device_name, [x])
+    np.testing.assert_array_equal(result, expected)
+
+
+CONTROL = """
+func.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = tosa.cond_if %c -> (tensor<4xf32>) {
+    %1 = tosa.floor %x : (tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %1 : tensor<4xf32>
+  } else {
+    %1 = tosa.ceil %x : (tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %1 : tensor<4xf32>
+  }
+  %n = "tosa.const"() <{values = dense<3> : tensor<i32>}> : () -> tensor<i32>
+  %one = "tosa.const"() <{values = dense<1> : tensor<i32>}> : () -> tensor<i32>
+  %z = "tosa.const"() <{values = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %2:2 = tosa.while_loop (%i = %z, %v = %x)
+      : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>) {
+    %3 = tosa.greater %n, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    tosa.yield %3 : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %v: tensor<4xf32>):
+    %4 = tosa.add %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %5 = tosa.add %v, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %4, %5 : tensor<i32>, tensor<4xf32>
+  }
+  return %0, %2#1 : tensor<4xf32>, tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+@pytest.mark.parametrize("condition", [True, False])
+def test_control_flow(condition: bool, device_name: str) -> None:
+    x = np.array([0.5, -1.5, 2.25, 7.0], np.float32)
+    chosen, repeated = run(CONTROL, device_name, [x, np.array(condition)])
+    np.testing.assert_array_equal(chosen, np.floor(x) if condition else np.ceil(x))
+    np.testing.assert_array_equal(repeated, x * 8)
+
+
+DYNAMIC = """
+func.func @main(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>)
+    -> (tensor<?x1xf32>, tensor<8x?xf32>, tensor<?xi32>) {
+  %0 = tosa.add %x, %y : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %1 = tosa.reduce_max %0 {axis = 1 : i32} : (tensor<?x8xf32>) -> tensor<?x1xf32>
+  %2 = tosa.transpose %0 {perms = array<i32: 1, 0>} : (tensor<?x8xf32>) -> tensor<8x?xf32>
+  %3 = tosa.argmax %0 {axis = 1 : i32} : (tensor<?x8xf32>) -> tensor<?xi32>
+  return %1, %2, %3 : tensor<?x1xf32>, tensor<8x?xf32>, tensor<?xi32>
+}
+"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_sizes_that_a_call_decides(device_name: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((19, 8)).astype(np.float32) for _ in range(2))
+    greatest, transposed, positions = run(DYNAMIC, device_name, [x, y])
+    np.testing.assert_array_equal(greatest, (x + y).max(axis=1, keepdims=True))
+    np.testing.assert_array_equal(transposed, (x + y).T)
+    np.testing.assert_array_equal(positions, (x + y).argmax(axis=1))
+    with pytest.raises(rt.ArgumentError, match="must be dimension 0 of argument 0"):
+        run(DYNAMIC, device_name, [x, y[:1]])
+
+
 MASKED = """
 func.func @main(%x: tensor<5x32xf32>) -> tensor<5x32xf32> {
   %inf = "tosa.const"() <{values = dense<0xFF800000> : tensor<1x1xf32>}> : () -> tensor<1x1xf32>

@@ -41,8 +41,8 @@ func.func @quantized(%x: tensor<4x!quant.uniform<i8:f32, 0.1:-1>>) -> tensor<4x!
 // -----
 
 func.func @signed(%x: tensor<4xui8>) -> tensor<4xui8> {
-  // expected-error@+1 {{tosa.identity of tensor<4xui8>: integers with a sign in their type are not supported}}
-  %0 = tosa.identity %x : (tensor<4xui8>) -> tensor<4xui8>
+  // expected-error@+1 {{tosa.add of tensor<4xui8>: integers with a sign in their type are not supported}}
+  %0 = tosa.add %x, %x : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
   return %0 : tensor<4xui8>
 }
 
