@@ -22,7 +22,7 @@ PROGRAMS = [
         for path in sorted((SHARED / "programs" / folder).glob("*.mlir"))
     ),
 ]
-OWN_OPS = ("ingot.scan",)
+OWN_OPS = ("ingot.scan", "host.")
 
 
 def mlir_opt() -> str | None:
