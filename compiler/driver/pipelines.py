@@ -43,6 +43,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "convert-tm-tensor",
         "drop-asserts",
         f"demote-f64{_options(all=options.demote_f64)}",
+        "store-index",
         "unpack-int4",
         "expand-complex",
         "verify-supported",

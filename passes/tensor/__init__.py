@@ -11,6 +11,7 @@ PASSES: tuple[str, ...] = (
     "convert-tm-tensor",
     "drop-asserts",
     "demote-f64",
+    "store-index",
     "unpack-int4",
     "expand-complex",
     "verify-supported",

@@ -159,3 +159,27 @@ def unary(op: str, type_: str) -> str:
 def test_what_no_device_has_is_refused(op: str, type_: str, message: str) -> None:
     with pytest.raises(Refusal, match=message):
         bundle_for(unary(op, type_), "host")
+
+
+@both_devices
+def test_tensors_of_index(device_name: str) -> None:
+    text = """
+      func.func @main(%x: tensor<5xindex>) -> (tensor<5xindex>, tensor<5xindex>) {
+        %e = tensor.empty() : tensor<5xindex>
+        %table = arith.constant dense<[5, 4, 3, 2, 1]> : tensor<5xindex>
+        %r:2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>,
+            affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+            ins(%x : tensor<5xindex>) outs(%e, %e : tensor<5xindex>, tensor<5xindex>) {
+        ^bb0(%v: index, %o: index, %p: index):
+          %i = linalg.index 0 : index
+          %t = tensor.extract %table[%i] : tensor<5xindex>
+          %s = arith.muli %v, %t : index
+          %q = arith.floordivsi %v, %i : index
+          linalg.yield %s, %q : index, index
+        } -> (tensor<5xindex>, tensor<5xindex>)
+        return %r#0, %r#1 : tensor<5xindex>, tensor<5xindex>
+      }"""
+    x = np.array([1 << 40, -7, -7, 7, 1 << 62], np.int64)
+    products, quotients = run(text, device_name, [x])
+    np.testing.assert_array_equal(products, x * np.array([5, 4, 3, 2, 1]))
+    assert quotients.tolist() == [-1, -7, -4, 2, 1 << 60]
