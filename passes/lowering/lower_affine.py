@@ -82,7 +82,9 @@ class _Expressions:
     def value(self, expr: AffineExpr) -> Value:
         match expr:
             case AffineConstantExpr():
-                return self.emitter.const(expr.value, IndexType())
+                # In a body that runs in lanes the operands, and so the constants, are vectors.
+                type_ = self.op.operands[0].type if self.op.operands else IndexType()
+                return self.emitter.const(expr.value, type_)
             case AffineDimExpr():
                 return self.dims[expr.position]
             case AffineSymExpr():

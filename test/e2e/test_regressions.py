@@ -39,6 +39,38 @@ func.func @main(%x: tensor<2xi32>, %y: tensor<36xi32>, %z: tensor<36xi32>)
   return %r, %q : tensor<36xi32>, tensor<36xi32>
 }
 """,
+    # A factor in a map that is computed in lanes is a vector as well.
+    "factor in lanes": """
+func.func @main(%x: tensor<3x2x33xf32>, %y: tensor<9x33x8xf16>) -> tensor<9x33x8xf16> {
+  %e = tensor.empty() : tensor<9x33x8xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d2 mod 3, d0 mod 2, -d1 + 32)>,
+      affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %y : tensor<3x2x33xf32>, tensor<9x33x8xf16>) outs(%e : tensor<9x33x8xf16>) {
+  ^bb0(%i: f32, %j: f16, %o: f16):
+    %a = arith.truncf %i : f32 to f16
+    %b = arith.addf %a, %j : f16
+    linalg.yield %b : f16
+  } -> tensor<9x33x8xf16>
+  return %r : tensor<9x33x8xf16>
+}
+""",
+    # The same where an index is computed from another operand's remainder.
+    "remainder of a reshaped operand": """
+func.func @main(%x: tensor<9x1x4x2x33x1xf16>) -> tensor<9x33x8xf16> {
+  %e = tensor.empty() : tensor<9x33x8xf16>
+  %r = linalg.generic {indexing_maps = [
+      affine_map<(d0, d1, d2) -> (d0, 0, d2 mod 3, d0 mod 1, -d1 + 32, d1 mod 1)>,
+      affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<9x1x4x2x33x1xf16>) outs(%e : tensor<9x33x8xf16>) {
+  ^bb0(%i: f16, %o: f16):
+    %b = arith.addf %i, %i : f16
+    linalg.yield %b : f16
+  } -> tensor<9x33x8xf16>
+  return %r : tensor<9x33x8xf16>
+}
+""",
     # A row kernel of two results that no loop connects.
     "unconnected results": """
 func.func @main(%x: tensor<33xi16>, %y: tensor<33x33xi16>) -> (tensor<33x33xi64>, tensor<i64>) {
