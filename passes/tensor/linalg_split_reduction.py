@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,7 +20,9 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.affine_maps import permutation_of, plain_dims, substitute
+from ingot.compiler.analysis.dispatch_graph import role_of
 from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.fusion import Role
 from ingot.compiler.analysis.generics import Emitter, empty, erase, fill, make_generic, materialize
 from ingot.compiler.analysis.neutral import neutral_element
 from ingot.compiler.analysis.structured import (
@@ -30,7 +33,13 @@ from ingot.compiler.analysis.structured import (
     reduction_loops,
 )
 from ingot.compiler.analysis.tensor_types import tensor_type
-from ingot.compiler.dialects.linalg import GenericOp, IndexOp, IteratorTypeAttr, YieldOp
+from ingot.compiler.dialects.linalg import (
+    GenericOp,
+    IndexOp,
+    IteratorType,
+    IteratorTypeAttr,
+    YieldOp,
+)
 
 FEW_RESULTS = 32
 """Results from which one threadgroup for each keeps a device busy."""
@@ -41,8 +50,13 @@ LONG = 1 << 16
 CHUNK = 4096
 """The fewest elements of a chunk, which one threadgroup reduces."""
 
+LONGEST_LOOP = 1 << 15
+"""Iterations that one thread does in one kernel. Mesa's lavapipe ends every loop after 65,535,
+without an error, and the watchdogs of other drivers end kernels that take seconds."""
+
 MOST_CHUNKS = 256
-"""Chunks of one line, whose partial results are left to the second step."""
+"""Chunks of one line, whose partial results are left to the second step, unless they are longer
+than `LONGEST_LOOP`."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,8 @@ def choose_split(extents: tuple[int, ...], reduced: list[int], last: int | None)
     others = [i for i in reduced if i != last and extents[i] >= FEW_RESULTS]
     loop = others[0] if others else max(reduced, key=lambda i: extents[i])
     inside = prod(extents[i] for i in reduced if i != loop)
-    chunks = min(MOST_CHUNKS, extents[loop] // max(1, CHUNK // inside))
+    most = max(MOST_CHUNKS, -(-extents[loop] * inside // LONGEST_LOOP))
+    chunks = min(most, extents[loop] // max(1, CHUNK // inside))
     if chunks < 2:
         return None
     size = extents[loop] // chunks
@@ -78,48 +93,51 @@ def choose_split(extents: tuple[int, ...], reduced: list[int], last: int | None)
 
 
 def _part(
-    op: GenericOp, split: Split, exprs: AffineExpr, extent: int, output: SSAValue, parallel: bool
-) -> SSAValue:
-    """The reduction with the split loop replaced by `exprs` over that loop and one more loop.
+    op: GenericOp,
+    loop: int,
+    expr: AffineExpr,
+    extents: tuple[int, int],
+    outputs: Sequence[SSAValue],
+    added: IteratorTypeAttr,
+) -> list[SSAValue]:
+    """The reduction with `loop` replaced by `expr` over that loop and a new, last one.
 
-    The loop itself runs over `extent` elements; the new one, when `parallel`, over the last
-    dimension of `output`.
+    `extents` are those of the two loops; a new loop that is parallel is the last dimension of the
+    outputs.
     """
     emit = Emitter.before(op)
     maps = indexing_maps(op)
+    count = len(op.inputs)
     rank = maps[0].num_dims
     dims: list[AffineExpr] = [AffineDimExpr(i) for i in range(rank)]
-    dims[split.loop] = exprs
-    total = rank + 1 if parallel else rank
-    new_maps = [substitute(m, dims, total) for m in maps[:-1]]
-    written = [AffineDimExpr(d) for d in plain_dims(maps[-1]) if d is not None]
-    if parallel:
-        written.append(AffineDimExpr(rank))
-    # An input that is only a shape says how far the split loop runs.
-    element = tensor_type(output).element_type
-    shape: TensorType[Attribute] = TensorType(element, [extent])
+    dims[loop] = expr
+    new_maps = [substitute(m, dims, rank + 1) for m in maps[:count]]
+    # An input that is only a shape says how far the two loops run, reductions last: that lets a
+    # threadgroup share them.
+    is_parallel = added.data is IteratorType.PARALLEL
+    places = {loop: extents[0], rank: extents[1]}
+    order = [rank, loop] if is_parallel else [loop, rank]
+    element = tensor_type(outputs[0]).element_type
+    shape: TensorType[Attribute] = TensorType(element, [places[i] for i in order])
     inputs = [*op.inputs, empty(emit, shape)]
-    new_maps += [
-        AffineMap(total, 0, (AffineDimExpr(split.loop),)),
-        AffineMap(total, 0, tuple(written)),
-    ]
+    new_maps.append(AffineMap(rank + 1, 0, tuple(AffineDimExpr(i) for i in order)))
+    last = [AffineDimExpr(rank)] if is_parallel else []
+    for map_ in maps[count:]:
+        new_maps.append(AffineMap(rank + 1, 0, (*map_.results, *last)))
     body = op.body.clone()
-    block = body.block
-    block.insert_arg(element, len(op.inputs))
+    body.block.insert_arg(element, count)
     for index in [o for o in body.walk() if isinstance(o, IndexOp)]:
-        if index.dim.value.data != split.loop:
+        if index.dim.value.data != loop:
             continue
         inner = Emitter.before(index)
         loops = [
-            inner.add(IndexOp(i)).result if i in exprs.used_dims() else index.result
-            for i in range(total)
+            inner.add(IndexOp(i)).result if i in expr.used_dims() else index.result
+            for i in range(rank + 1)
         ]
-        index.result.replace_all_uses_with(materialize(inner, exprs, loops))
+        index.result.replace_all_uses_with(materialize(inner, expr, loops))
         erase(index)
-    iterators = list(op.iterator_types.data)
-    if parallel:
-        iterators.append(IteratorTypeAttr.parallel())
-    return make_generic(emit, inputs, [output], new_maps, iterators, body).results[0]
+    iterators = [*op.iterator_types.data, added]
+    return list(make_generic(emit, inputs, list(outputs), new_maps, iterators, body).results)
 
 
 def _combined(op: GenericOp, combiner: Combiner, partial: SSAValue, init: SSAValue) -> SSAValue:
@@ -143,44 +161,84 @@ def _combined(op: GenericOp, combiner: Combiner, partial: SSAValue, init: SSAVal
     return make_generic(emit, [partial], [init], maps, iterators, Region(block)).results[0]
 
 
-def _split(op: GenericOp) -> None:
-    combiner = match_combiner(op)
-    if combiner is None or permutation_of(indexing_maps(op)[-1]) is None:
-        return
-    element = tensor_type(op.results[0]).element_type
-    neutral = neutral_element(combiner.op.name, element)
-    # Sums of short floats are accumulated in f32 and rounded once: partial ones would round twice.
-    if neutral is None or isinstance(element, Float16Type | BFloat16Type):
-        return
-    reduced = reduction_loops(op)
-    innermost = [plain_dims(m)[-1] for m in indexing_maps(op)[:-1] if m.results]
-    last = next((loop for loop in innermost if loop in reduced), None)
-    split = choose_split(loop_extents(op), reduced, last)
-    if split is None:
-        return
-    emit = Emitter.before(op)
-    rank = len(loop_extents(op))
-    shape = [*tensor_type(op.results[0]).get_shape(), split.chunks]
-    scalar = emit.add(arith.ConstantOp(neutral)).result
-    start = fill(emit, scalar, TensorType(element, shape))
-    loop = AffineDimExpr(split.loop)
+def _in_chunks(op: GenericOp, combiner: Combiner, split: Split, start: SSAValue) -> SSAValue:
+    """Reduce the chunks side by side from the neutral element, then their results."""
+    loop, rank = AffineDimExpr(split.loop), len(loop_extents(op))
     in_chunk = AffineDimExpr(rank) * split.size + loop
-    partial = _part(op, split, in_chunk, split.size, start, parallel=True)
+    sizes = (split.size, split.chunks)
+    (partial,) = _part(op, split.loop, in_chunk, sizes, [start], IteratorTypeAttr.parallel())
     init = op.outputs[0]
     if split.rest:
-        behind = loop + split.chunks * split.size
-        init = _part(op, split, behind, split.rest, init, parallel=False)
-    result = _combined(op, combiner, partial, init)
-    result.name_hint = op.results[0].name_hint
-    op.results[0].replace_all_uses_with(result)
+        behind = AffineDimExpr(rank) + loop + split.chunks * split.size
+        reduction = IteratorTypeAttr.reduction()
+        (init,) = _part(op, split.loop, behind, (split.rest, 1), [init], reduction)
+        assert isinstance(init.owner, GenericOp)
+        init = _split(init.owner)[0]
+    return _combined(op, combiner, partial, init)
+
+
+def _in_turns(op: GenericOp) -> list[SSAValue]:
+    """Reduce one range after another, in order, each from what the last one left."""
+    extents = loop_extents(op)
+    reduced = reduction_loops(op)
+    loop = max(reduced, key=lambda i: extents[i])
+    inside = prod(extents[i] for i in reduced if i != loop)
+    size = max(1, LONGEST_LOOP // inside)
+    values = list(op.outputs)
+    for start in range(0, extents[loop], size):
+        # The new loop has one iteration: a plain loop would have to run over all elements.
+        expr = AffineDimExpr(len(extents)) * size + AffineDimExpr(loop) + start
+        sizes = (min(size, extents[loop] - start), 1)
+        values = _part(op, loop, expr, sizes, values, IteratorTypeAttr.reduction())
+    return values
+
+
+def _split(op: GenericOp) -> Sequence[SSAValue]:
+    """Split one reduction, if it is too long; the values that stand for its results."""
+    extents, reduced = loop_extents(op), reduction_loops(op)
+    written = all(permutation_of(m) is not None for m in indexing_maps(op)[len(op.inputs) :])
+    if DYNAMIC_INDEX in extents or 0 in extents or not written:
+        return op.results
+    results: Sequence[SSAValue]
+    combiner = match_combiner(op)
+    element = tensor_type(op.results[0]).element_type
+    # Sums of short floats are accumulated in f32 and rounded once: partial ones would round twice.
+    short = isinstance(element, Float16Type | BFloat16Type)
+    neutral = None if combiner is None or short else neutral_element(combiner.op.name, element)
+    innermost = [plain_dims(m)[-1] for m in indexing_maps(op)[: len(op.inputs)] if m.results]
+    last = next((loop for loop in innermost if loop in reduced), None)
+    split = choose_split(extents, reduced, last)
+    if combiner is not None and neutral is not None and split is not None:
+        emit = Emitter.before(op)
+        shape = [*tensor_type(op.results[0]).get_shape(), split.chunks]
+        scalar = emit.add(arith.ConstantOp(neutral)).result
+        start = fill(emit, scalar, TensorType(element, shape))
+        results = [_in_chunks(op, combiner, split, start)]
+    elif prod(extents[i] for i in reduced) > LONGEST_LOOP and not _is_shared(op):
+        results = _in_turns(op)
+    else:
+        return op.results
+    for old, new in zip(op.results, results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
     erase(op)
+    return results
+
+
+def _is_shared(op: GenericOp) -> bool:
+    """Whether the threads of a threadgroup share the reduction, or tiles of it."""
+    role = role_of(op)
+    return role is Role.CONTRACTION or (
+        role is Role.ROW_REDUCTION and match_combiner(op) is not None
+    )
 
 
 @dataclass(frozen=True)
 class LinalgSplitReductionPass(ModulePass):
     """Reduce few, long lines in two steps, so that more than one threadgroup works (L1 to L1).
 
-    The order is fixed: the second step starts from what is left behind the chunks.
+    The order is fixed: the second step starts from what is left behind the chunks. A body that is
+    no plain combiner (argmax) goes on in its order, in kernels one after another.
 
         %s = linalg.generic {sum over d0} ins(%x : tensor<1048576xf32>) outs(%i : tensor<f32>)
     becomes

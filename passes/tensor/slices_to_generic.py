@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -29,6 +29,9 @@ from ingot.compiler.analysis.generics import (
 )
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+
+MOST_INPUTS = 16
+"""Tensors that one kernel concatenates."""
 
 Index = int | SSAValue
 """Known, or computed on the host."""
@@ -233,13 +236,25 @@ def _position_by_division(
 
 
 def concat(op: tensor.ConcatOp, emit: Emitter) -> SSAValue:
-    """Each element is selected from the input in whose range it lies."""
+    """Each element is selected from the input in whose range it lies; of many inputs some are
+    joined first, so that no kernel has more buffers than a device binds."""
     dim = op.dim.value.data
     type_ = tensor_type(op.result)
-    rank = type_.get_num_dims()
     inputs = [v for v in op.inputs if prod(shape_of(v)) != 0]
     if not inputs:
         return empty(emit, type_)
+    while len(inputs) > MOST_INPUTS:
+        parts = [inputs[i : i + MOST_INPUTS] for i in range(0, len(inputs), MOST_INPUTS)]
+        inputs = [_joined(part, dim, emit) for part in parts]
+    return _joined(inputs, dim, emit)
+
+
+def _joined(inputs: Sequence[SSAValue], dim: int, emit: Emitter) -> SSAValue:
+    """The concatenation of few tensors that have elements."""
+    shape = list(shape_of(inputs[0]))
+    shape[dim] = sum(shape_of(v)[dim] for v in inputs)
+    type_ = TensorType(tensor_type(inputs[0]).element_type, shape)
+    rank = len(shape)
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         loops = loop_indices(inner, rank)

@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -33,6 +33,10 @@ LONG = 2048
 
 MANY_LINES = 4096
 """Lines that keep a device busy without splitting them, unless they are very long."""
+
+LONGEST_LOOP = 1 << 15
+"""Elements along which one thread goes in one kernel. Mesa's lavapipe ends every loop after 65,535
+iterations, without an error."""
 
 VERY_LONG = 1 << 15
 """Elements of a line from which it is split however many lines there are."""
@@ -130,6 +134,42 @@ def _split(op: ScanOp, neutral: arith.ConstantOp) -> None:
     erase(op)
 
 
+def _in_turns(op: ScanOp) -> None:
+    """Scan one range after another, each from what the last one left."""
+    emit = Emitter.before(op)
+    dimension, shape = op.dimension.value.data, list(shape_of(op.input))
+    length = shape[dimension]
+    last = op.init
+    parts: list[SSAValue] = []
+    for start in range(0, length, LONGEST_LOOP):
+        sizes = [*shape]
+        sizes[dimension] = min(LONGEST_LOOP, length - start)
+        offsets = [start if dim == dimension else 0 for dim in range(len(shape))]
+        cut = tensor.ExtractSliceOp.from_static_parameters(op.input, offsets, sizes)
+        place: TensorType[Attribute] = TensorType(tensor_type(op.output).element_type, sizes)
+        part = emit.add(
+            ScanOp(
+                emit.add(cut).result,
+                empty(emit, place),
+                last,
+                dimension,
+                op.inclusive is not None,
+                op.body.clone(),
+            )
+        )
+        parts.append(part.scanned)
+        last = part.last
+    concat = tensor.ConcatOp.create(
+        operands=parts,
+        result_types=[op.output.type],
+        properties={"dim": IntegerAttr(dimension, 64)},
+    )
+    for old, new in zip(op.results, (emit.add(concat).result, last), strict=True):
+        new.name_hint = new.name_hint or old.name_hint
+        old.replace_all_uses_with(new)
+    erase(op)
+
+
 def _is_long(op: ScanOp) -> bool:
     shape = shape_of(op.input)
     length = shape[op.dimension.value.data]
@@ -143,7 +183,8 @@ class SplitScanPass(ModulePass):
     """Scan long lines in blocks, side by side, then combine each with what lies before it (L1 to
     L1).
 
-    The order of the combinations is fixed: in a block from the left, then over the blocks.
+    The order of the combinations is fixed: in a block from the left, then over the blocks. A body
+    that is not known to be associative goes on in its order, in kernels one after another.
 
         %s, %l = ingot.scan dimension = 0 ins(%x : tensor<65536xf32>) outs(%e, %i) { add }
     becomes
@@ -162,3 +203,5 @@ class SplitScanPass(ModulePass):
                     neutral = _start(inner)
                     if neutral is not None:
                         _split(inner, neutral)
+                    elif shape_of(inner.input)[inner.dimension.value.data] > LONGEST_LOOP:
+                        _in_turns(inner)

@@ -36,9 +36,7 @@ def scans() -> str:
         sizes = "x".join(map(str, shape))
         kept = "".join(f"{n}x" for d, n in enumerate(shape) if d != dim)
         for flag in ("inclusive ", ""):
-            # One thread goes along a line of subtractions: lavapipe ends loops after 65,535 rounds.
-            kinds = ("addi", "maxsi", "subi") if shape[dim] < 65536 else ("addi", "maxsi")
-            for kind in kinds:
+            for kind in ("addi", "maxsi", "subi"):
                 name = f"s{sizes}_{flag.strip()}_{kind}"
                 types = f"tensor<{sizes}xi32>, tensor<{kept}i32>"
                 text += f"""

@@ -46,11 +46,12 @@ func.func @main(%x: tensor<{rows}x{length}xf32>) -> tensor<{rows}xi64> {{
 
 
 @pytest.mark.parametrize("device_name", DEVICES)
-@pytest.mark.parametrize("length", [9, 1000])
+@pytest.mark.parametrize("length", [9, 1000, 70001])
 def test_argmax_takes_the_first_of_ties_and_the_first_nan(length: int, device_name: str) -> None:
     x = np.random.default_rng(0).integers(0, 3, (4, length)).astype(np.float32)
     x[1, 5] = x[1, 7] = np.nan
     x[2] = -np.inf
+    x[3, length - 2] = 5
     (got,) = run(ARGMAX.format(rows=4, length=length), device_name, [x])
     assert got.dtype == np.int64
     np.testing.assert_array_equal(got, np.argmax(x, axis=1))

@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: func.func @whole_chunks
 // CHECK:         linalg.fill ins({{%.*}} : f32) outs({{%.*}} : tensor<256xf32>)
-// CHECK:         [[P:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + (d1 * 4096)))>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%x, {{%.*}} : tensor<1048576xf32>, tensor<4096xf32>)
+// CHECK:         [[P:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + (d1 * 4096)))>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%x, {{%.*}} : tensor<1048576xf32>, tensor<256x4096xf32>)
 // CHECK:         %s = linalg.generic {{.*}} ins([[P]] : tensor<256xf32>) outs(%i : tensor<f32>)
 // CHECK:         return %s
 func.func @whole_chunks(%x: tensor<1048576xf32>, %i: tensor<f32>) -> tensor<f32> {
@@ -17,7 +17,7 @@ func.func @whole_chunks(%x: tensor<1048576xf32>, %i: tensor<f32>) -> tensor<f32>
 // What is left behind the chunks is reduced by itself.
 // CHECK-LABEL: func.func @with_a_rest
 // CHECK:         affine_map<(d0, d1) -> ((d0 + (d1 * 4117)))>
-// CHECK:         [[R:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0) -> ((d0 + 69989))>
+// CHECK:         [[R:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (((d0 + d1) + 69989))>
 // CHECK:         outs([[R]] : tensor<i32>)
 func.func @with_a_rest(%x: tensor<70001xi32>, %i: tensor<i32>) -> tensor<i32> {
   %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<70001xi32>) outs(%i : tensor<i32>) {
@@ -59,10 +59,12 @@ func.func @many_results(%x: tensor<64x70000xf32>, %i: tensor<64xf32>) -> tensor<
   return %s : tensor<64xf32>
 }
 
+// A body that is no combiner keeps its order: three kernels, one after another.
 // CHECK-LABEL: func.func @no_plain_combiner
-// CHECK:         linalg.generic
-// CHECK-NOT:     linalg.generic
-// CHECK:         return
+// CHECK:         [[A:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + (d1 * 32768)))>, {{.*}} outs(%i
+// CHECK:         [[B:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (((d0 + (d1 * 32768)) + 32768))>, {{.*}} outs([[A]]
+// CHECK:         %s = linalg.generic {{.*}} outs([[B]]
+// CHECK:         return %s
 func.func @no_plain_combiner(%x: tensor<70000xf32>, %i: tensor<f32>) -> tensor<f32> {
   %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<70000xf32>) outs(%i : tensor<f32>) {
   ^bb0(%a: f32, %acc: f32):

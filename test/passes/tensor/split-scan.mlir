@@ -31,8 +31,12 @@ func.func @padded(%x: tensor<3x4000xi32>, %i: tensor<3xi32>) -> tensor<3x4000xi3
   return %s : tensor<3x4000xi32>
 }
 
+// A body that is not known to be associative keeps its order.
 // CHECK-LABEL: func.func @not_associative
-// CHECK:         %s, %l = ingot.scan dimension = 0 ins(%x
+// CHECK:         [[A:%.*]] = tensor.extract_slice %x[0] [32768] [1]
+// CHECK:         [[S:%.*]], [[L:%.*]] = ingot.scan dimension = 0 ins([[A]] : tensor<32768xf32>) outs({{%.*}}, %i
+// CHECK:         [[T:%.*]], {{%.*}} = ingot.scan dimension = 0 {{.*}} outs({{%.*}}, [[L]]
+// CHECK:         tensor.concat dim(0) [[S]], [[T]]
 func.func @not_associative(%x: tensor<65536xf32>, %i: tensor<f32>) -> tensor<65536xf32> {
   %e = tensor.empty() : tensor<65536xf32>
   %s, %l = ingot.scan dimension = 0 ins(%x : tensor<65536xf32>) outs(%e, %i : tensor<65536xf32>, tensor<f32>) {
