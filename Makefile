@@ -36,6 +36,7 @@ pytest: $(INSTALLED)
 
 sweep: $(INSTALLED)
 	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/python test/support/refusals/list_unreached.py
 
 FUZZ ?= --programs 2000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -20,6 +21,11 @@ config.test_exec_root = str(root / "build" / "lit")  # noqa: F821
 
 path = [str(bin_dir), *(p for p in ("/usr/lib/llvm-19/bin",) if Path(p).is_dir())]
 config.environment["PATH"] = ":".join([*path, config.environment["PATH"]])  # noqa: F821
+
+# What test/support/refusals/list_unreached.py asks of every process.
+config.environment.update(  # noqa: F821
+    {name: os.environ[name] for name in ("PYTHONPATH", "INGOT_REFUSALS_LOG") if name in os.environ}
+)
 
 # `ingot` by itself would also match inside `ingot-opt`, so the tools are found by PATH only.
 for feature, program in {
