@@ -22,6 +22,7 @@ from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter, elementwise
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.analysis.types import element_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tensor import BitcastOp
 from ingot.compiler.dialects.tosa import TosaOp
@@ -117,22 +118,18 @@ def _check_scales(op: TosaOp, multiplier: SSAValue, shift: SSAValue) -> None:
 def lower_apply_scale(op: TosaOp, emit: Emitter) -> Sequence[SSAValue]:
     """`value * multiplier / 2**shift` of tensors, or of scalars inside a linalg.generic."""
     double_round = op.word("rounding_mode") == "DOUBLE_ROUND"
-
-    def compute(inner: Emitter, args: Sequence[SSAValue], to: SSAValue) -> SSAValue:
-        wide = [resize_integer(inner, arg, i64) for arg in args]
-        scaled = apply_scale(inner, wide[0], wide[1], wide[2], double_round)
-        return scaled
-
-    result = op.results[0].type
-    if not isinstance(result, TensorType):
-        scaled = compute(emit, op.ins, op.results[0])
-        return [resize_integer(emit, scaled, result)]
-    type_ = tensor_type(op.results[0])
+    to = element_type(op.result_types[0])
+    if not all(is_integer(element_type(type_)) for type_ in (*op.operand_types, to)):
+        raise not_defined(op)
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        return [resize_integer(inner, compute(inner, args, op.results[0]), type_.element_type)]
+        value, multiplier, shift = (resize_integer(inner, arg, i64) for arg in args)
+        scaled = apply_scale(inner, value, multiplier, shift, double_round)
+        return [resize_integer(inner, scaled, to)]
 
-    return [broadcast_elementwise(op, emit, type_, op.ins, body)]
+    if not isinstance(op.result_types[0], TensorType):
+        return body(emit, op.ins)
+    return [broadcast_elementwise(op, emit, tensor_type(op.results[0]), op.ins, body)]
 
 
 _TABLE_ENTRIES: dict[Attribute, int] = {i8: 256, i16: 513}

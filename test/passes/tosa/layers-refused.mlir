@@ -192,3 +192,11 @@ func.func @table_result(%x: tensor<4xi8>, %t: tensor<256xi8>) -> tensor<4xi16> {
   %0 = tosa.table %x, %t : (tensor<4xi8>, tensor<256xi8>) -> tensor<4xi16>
   return %0 : tensor<4xi16>
 }
+
+// -----
+
+func.func @apply_scale(%x: tensor<4xf32>, %m: tensor<4xi32>, %s: tensor<4xi8>) -> tensor<4xi32> {
+  // expected-error@+1 {{to tensor<4xi32> is not defined by TOSA}}
+  %0 = tosa.apply_scale %x, %m, %s {double_round = true} : (tensor<4xf32>, tensor<4xi32>, tensor<4xi8>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
