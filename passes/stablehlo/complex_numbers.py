@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, loop_indices
+from ingot.compiler.analysis.generics import Emitter, elementwise, loop_indices, make_generic
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo import dot, shapes
 from ingot.passes.stablehlo.elementwise import broadcast_map
@@ -290,6 +291,36 @@ def lower_dot_general(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     return [join(low.emit, type_, [real, imaginary])]
 
 
+def lower_reduce(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
+    """Sums, each part by itself."""
+    first = op.bodies[0].block.first_op
+    arguments = set(op.bodies[0].block.args)
+    if (
+        len(op.outs) != 1
+        or first is None
+        or first.name != "stablehlo.add"
+        or set(first.operands) != arguments
+        or first.next_op is not op.bodies[0].block.last_op
+    ):
+        raise refuse(op, "stablehlo.reduce of complex numbers is supported for sums only")
+    value, init = low.operands(op)
+    type_ = low.result_type(op)
+    rank, kept = len(shape_of(value)), type_.get_num_dims()
+    last = AffineMap(kept, 0, (AffineExpr.dimension(kept - 1),))
+    start = elementwise(low.emit, type_, [init], [last], lambda _, args: args)
+    block = Block(arg_types=[type_.element_type] * 2)
+    inner = Emitter.at_end(block, low.emit.location)
+    inner.add(YieldOp((Scalar(inner, block.args[1]) + Scalar(inner, block.args[0])).ssa))
+    dims = op.ints("dimensions") or ()
+    output = tuple(AffineExpr.dimension(dim) for dim in range(rank) if dim not in dims)
+    iterators = [
+        IteratorTypeAttr.reduction() if dim in dims else IteratorTypeAttr.parallel()
+        for dim in range(rank)
+    ]
+    maps = [AffineMap.identity(rank), AffineMap(rank, 0, output)]
+    return make_generic(low.emit, [value], [start], maps, iterators, Region(block)).results
+
+
 LOWERINGS: dict[str, Lower] = {
     f"stablehlo.{name}": rule
     for name, rule in {
@@ -303,6 +334,7 @@ LOWERINGS: dict[str, Lower] = {
         "slice": lower_slice,
         "pad": lower_pad,
         "dot_general": lower_dot_general,
+        "reduce": lower_reduce,
         "complex": _to_complex(_pair),
         "real": _to_real(_real),
         "imag": _to_real(_imaginary),

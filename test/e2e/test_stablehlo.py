@@ -173,19 +173,23 @@ def test_fourier_transforms(kind: str, size: int) -> None:
 
 @pytest.mark.parametrize("device_name", DEVICES)
 def test_complex_numbers(device_name: str) -> None:
-    t = "tensor<5xcomplex<f32>>"
+    t, s = "tensor<5xcomplex<f32>>", "tensor<complex<f32>>"
     text = f"""
-      func.func @main(%x: {t}, %y: {t}) -> ({t}, {t}, tensor<5xf32>, {t}) {{
+      func.func @main(%x: {t}, %y: {t}) -> ({t}, {t}, tensor<5xf32>, {t}, {s}) {{
         %0 = stablehlo.multiply %x, %y : {t}
         %1 = stablehlo.divide %x, %y : {t}
         %2 = stablehlo.abs %x : ({t}) -> tensor<5xf32>
         %3 = stablehlo.exponential %x : {t}
-        return %0, %1, %2, %3 : {t}, {t}, tensor<5xf32>, {t}
+        %c = stablehlo.constant dense<(1.0, 2.0)> : {s}
+        %4 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0]
+          : ({t}, {s}) -> {s}
+        return %0, %1, %2, %3, %4 : {t}, {t}, tensor<5xf32>, {t}, {s}
       }}"""
     rng = np.random.default_rng(0)
     x, y = (
         (rng.uniform(-2, 2, 5) + 1j * rng.uniform(-2, 2, 5)).astype(np.complex64) for _ in range(2)
     )
     results = run(text, device_name, [x, y])
-    for got, want in zip(results, (x * y, x / y, abs(x), np.exp(x)), strict=True):
+    expected = (x * y, x / y, abs(x), np.exp(x), x.sum() + np.complex64(1 + 2j))
+    for got, want in zip(results, expected, strict=True):
         assert got.dtype == want.dtype and np.allclose(got, want, rtol=1e-5)

@@ -117,3 +117,11 @@ func.func @philox(%s: tensor<3xui64>) -> tensor<2xui32> {
   %0, %1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<3xui64>) -> (tensor<3xui64>, tensor<2xui32>)
   return %1 : tensor<2xui32>
 }
+
+// -----
+
+func.func @complex_product(%x: tensor<4xcomplex<f32>>, %i: tensor<complex<f32>>) -> tensor<complex<f32>> {
+  // expected-error@+1 {{stablehlo.reduce of complex numbers is supported for sums only}}
+  %0 = stablehlo.reduce(%x init: %i) applies stablehlo.multiply across dimensions = [0] : (tensor<4xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+  return %0 : tensor<complex<f32>>
+}
