@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,13 +16,26 @@ NOT_YET: dict[str, str] = {
 }
 
 
-def programs() -> list[Path]:
-    folder = SHARED / "programs"
-    return sorted(p for d in ("stablehlo", "stablehlo_torch") for p in (folder / d).glob("*.mlir"))
+# Where each folder is run every time; `make sweep` runs the other device too.
+_USUAL = {"stablehlo": "host", "stablehlo_torch": "vulkan"}
 
 
-@pytest.mark.parametrize("device_name", DEVICES)
-@pytest.mark.parametrize("path", programs(), ids=lambda p: p.stem)
+def programs() -> list[Any]:
+    """Every program on every device."""
+    return [
+        pytest.param(
+            path,
+            device_name,
+            id=f"{path.stem}-{device_name}",
+            marks=() if usual == device_name else pytest.mark.slow,
+        )
+        for folder, usual in _USUAL.items()
+        for path in sorted((SHARED / "programs" / folder).glob("*.mlir"))
+        for device_name in DEVICES
+    ]
+
+
+@pytest.mark.parametrize(("path", "device_name"), programs())
 def test_programs_are_right(path: Path, device_name: str) -> None:
     outcome = run_program(path, SHARED / "programs" / "data" / f"{path.stem}.npz", device_name)
     if path.stem in NOT_YET:
