@@ -110,9 +110,10 @@ def _index_cast(*, signed: bool) -> Handler:
 
     def convert(c: FunctionConversion, op: Operation) -> SSAValue:
         value, target = c.value(op.operands[0]), c.result_type(op)
-        to_index = isinstance(op.results[0].type, IndexType)
-        if to_index and spirv.bit_width(value.type) >= spirv.bit_width(target):
-            value = _limited(c, value, spirv.bit_width(target), signed=signed)
+        to_index = isinstance(element_type(op.results[0].type), IndexType)
+        bits = spirv.bit_width(element_type(target))
+        if to_index and spirv.bit_width(element_type(value.type)) >= bits:
+            value = _limited(c, value, bits, signed=signed)
         if value.type == target:
             return value
         return c.emit((spirv.SConvertOp if signed else spirv.UConvertOp)(value, target))
@@ -121,13 +122,14 @@ def _index_cast(*, signed: bool) -> Handler:
 
 
 def _limited(c: FunctionConversion, value: SSAValue, bits: int, *, signed: bool) -> SSAValue:
-    """An integer limited to the range of signed integers of `bits` bits."""
-    high = c.constant((1 << (bits - 1)) - 1, value.type)
+    """An integer, or each of a vector, limited to the range of signed integers of `bits` bits."""
+    element = element_type(value.type)
+    high = splat(c, c.constant((1 << (bits - 1)) - 1, element), value.type)
     if not signed:
         return c.emit(spirv.GLUMinOp(value, high))
-    if spirv.bit_width(value.type) == bits:
+    if spirv.bit_width(element) == bits:
         return value
-    low = c.constant(-(1 << (bits - 1)), value.type)
+    low = splat(c, c.constant(-(1 << (bits - 1)), element), value.type)
     return c.emit(spirv.GLSMaxOp(c.emit(spirv.GLSMinOp(value, high)), low))
 
 

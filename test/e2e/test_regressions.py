@@ -71,6 +71,29 @@ func.func @main(%x: tensor<9x1x4x2x33x1xf16>) -> tensor<9x33x8xf16> {
   return %r : tensor<9x33x8xf16>
 }
 """,
+    # Each lane's index is limited to 32 bits, not all lanes together.
+    "indices beyond 32 bits in lanes": """
+func.func @main(%i: tensor<33x4xi64>, %x: tensor<7x100xf32>) -> tensor<33x4xf32> {
+  %e = tensor.empty() : tensor<33x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
+      affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<33x4xi64>) outs(%e : tensor<33x4xf32>) {
+  ^bb0(%i0: i64, %o0: f32):
+    %scale = arith.constant 1000000000000 : i64
+    %large = arith.muli %i0, %scale : i64
+    %a = arith.index_cast %large : i64 to index
+    %z = arith.constant 0 : index
+    %s = arith.constant 6 : index
+    %b = arith.maxsi %a, %z : index
+    %c = arith.minsi %b, %s : index
+    %h = arith.constant 99 : index
+    %d = arith.minsi %b, %h : index
+    %v = tensor.extract %x[%c, %d] : tensor<7x100xf32>
+    linalg.yield %v : f32
+  } -> tensor<33x4xf32>
+  return %r : tensor<33x4xf32>
+}
+""",
     # A row kernel of two results that no loop connects.
     "unconnected results": """
 func.func @main(%x: tensor<33xi16>, %y: tensor<33x33xi16>) -> (tensor<33x33xi64>, tensor<i64>) {
