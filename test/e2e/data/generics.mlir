@@ -273,3 +273,65 @@ func.func @out_zero(%a: tensor<7x5xf32>, %o: tensor<3x5xf32>) -> tensor<3x5xf32>
   } -> tensor<3x5xf32>
   return %r : tensor<3x5xf32>
 }
+
+func.func @loop_in_row(%a: tensor<5x300xf32>, %i: tensor<5xf32>) -> (tensor<5xf32>, tensor<5x300xf32>) {
+  %p = tensor.empty() : tensor<5x300xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<5x300xf32>) outs(%p : tensor<5x300xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = linalg.index 0 : index
+    %n = scf.for %k = %c0 to %c3 step %c1 iter_args(%v = %x) -> (f32) {
+      %m = arith.mulf %v, %x : f32
+      scf.yield %m : f32
+    }
+    linalg.yield %n : f32
+  } -> tensor<5x300xf32>
+  %s = linalg.reduce { arith.addf } ins(%r : tensor<5x300xf32>) outs(%i : tensor<5xf32>) dimensions = [1]
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%r, %s : tensor<5x300xf32>, tensor<5xf32>) outs(%p : tensor<5x300xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %m = arith.divf %x, %y : f32
+    linalg.yield %m : f32
+  } -> tensor<5x300xf32>
+  return %s, %q : tensor<5xf32>, tensor<5x300xf32>
+}
+
+func.func @while_in_reduction(%a: tensor<5x30xf32>, %i: tensor<30xf32>) -> tensor<30xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<5x30xf32>) outs(%i : tensor<30xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %t = arith.constant 10.0 : f32
+    %two = arith.constant 2.0 : f32
+    %n = scf.while (%v = %x) : (f32) -> f32 {
+      %c = arith.cmpf olt, %v, %t : f32
+      scf.condition(%c) %v : f32
+    } do {
+    ^bb0(%v: f32):
+      %m = arith.mulf %v, %two : f32
+      scf.yield %m : f32
+    }
+    %s = arith.addf %acc, %n : f32
+    linalg.yield %s : f32
+  } -> tensor<30xf32>
+  return %r : tensor<30xf32>
+}
+
+func.func @gather_in_loop(%t: tensor<9xf32>, %a: tensor<4x9xi32>) -> tensor<4xf32> {
+  %p = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%p : tensor<4xf32>) {
+  ^bb0(%acc: f32):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %z = arith.constant 0.0 : f32
+    %d = linalg.index 0 : index
+    %n = scf.for %k = %c0 to %c9 step %c1 iter_args(%v = %z) -> (f32) {
+      %j = tensor.extract %a[%d, %k] : tensor<4x9xi32>
+      %l = arith.index_cast %j : i32 to index
+      %e = tensor.extract %t[%l] : tensor<9xf32>
+      %m = arith.addf %v, %e : f32
+      scf.yield %m : f32
+    }
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
