@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.structured import indexing_maps
+from ingot.compiler.analysis.tensor_rules import broken_rule
 from ingot.compiler.analysis.tensor_types import as_tensor_type
 from ingot.compiler.dialects.dispatch import KERNEL_MARK
 from ingot.compiler.dialects.host import CheckOp
@@ -235,4 +236,7 @@ class VerifySupportedPass(ModulePass):
                 continue
             _check_signature(function)
             _check_loops_are_static(function)
+            for inner in function.walk():
+                if (rule := broken_rule(inner)) is not None:
+                    raise refuse(inner, f"'{inner.name}' op {rule}")
             _check_block(function.body.block)
