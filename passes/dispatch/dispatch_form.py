@@ -177,7 +177,8 @@ def _starts_another(uses: Sequence[Use]) -> bool:
 
 def _erase_unused(block: Block) -> None:
     for op in reversed(list(block.ops)):
-        if isinstance(op, tensor.EmptyOp | FillOp | arith.ConstantOp) and not any(
+        # A division in a body keeps xDSL from removing a generic; here it has a value always.
+        if isinstance(op, GenericOp | tensor.EmptyOp | FillOp | arith.ConstantOp) and not any(
             r.uses for r in op.results
         ):
             erase(op)
@@ -214,6 +215,7 @@ def _constant_tensor(op: FillOp, value: SSAValue) -> SSAValue:
 
 
 def _form_block(block: Block, limits: Limits) -> None:
+    _erase_unused(block)
     _fill_by_kernels(block)
     graph = build_graph(block)
     groups = form_groups(graph.nodes, frozenset(graph.escapes), limits)

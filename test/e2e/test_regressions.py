@@ -94,6 +94,21 @@ func.func @main(%i: tensor<33x4xi64>, %x: tensor<7x100xf32>) -> tensor<33x4xf32>
   return %r : tensor<33x4xf32>
 }
 """,
+    # A generic that divides, and whose result nobody uses, makes no kernel without results.
+    "unused division": """
+func.func @main(%x: tensor<29xi16>) -> tensor<29xi16> {
+  %e = tensor.empty() : tensor<29xi16>
+  %unused = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<29xi16>) outs(%e : tensor<29xi16>) {
+  ^bb0(%a: i16, %o: i16):
+    %r = arith.remui %a, %a : i16
+    linalg.yield %r : i16
+  } -> tensor<29xi16>
+  %r = linalg.mul ins(%x, %x : tensor<29xi16>, tensor<29xi16>) outs(%e : tensor<29xi16>)
+      -> tensor<29xi16>
+  return %r : tensor<29xi16>
+}
+""",
     # A row kernel of two results that no loop connects.
     "unconnected results": """
 func.func @main(%x: tensor<33xi16>, %y: tensor<33x33xi16>) -> (tensor<33x33xi64>, tensor<i64>) {
