@@ -10,7 +10,8 @@ _WORD = re.compile(rb'"[^"\n]*"|[%@#!^]?[A-Za-z_][\w.$-]*|-?\d+(?:\.\d+)?|->|\S'
 STRANGE = (
     b"?", b"-1", b"0", b"1", b"65", b"99999999999999999999", b"f64", b"i1", b"i128", b"index",
     b"none", b"tensor<?xf32>", b"tensor<*xf32>", b"memref<4xf32>", b"vector<4xf32>",
-    b"complex<f32>", b"dense<>", b"0xFFFFFFFFFF", b"1e999", b'"', b"'", b"{", b"}", b"<", b">", b"(",
+    b"complex<f32>", b"dense<>", b"0xFFFFFFFFFF", b"1e999", b'"', b"'", b"{", b"}", b"<", b">",
+    b"(",
     b")", b"[", b"]", b"^bb0", b"%nothing", b"@nothing", b"#nothing", b"!nothing", b"loc(", b"//",
     b"affine_map<(d0) -> (d7)>", b"parallel", b"reduction", b"return", b"func.func", b"module",
     b"linalg.generic", b"arith.addf", b"scf.for", b"\xff", b"\x00", b"\xe2\x82", b"\n",
