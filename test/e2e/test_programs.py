@@ -16,8 +16,7 @@ from ingot.targets.bundle.model import DType, TensorType
 from ingot.targets.bundle.writer import write_bundle
 
 # What is refused so far, and what the refusal says.
-NOT_YET: dict[str, str] = {
-}
+NOT_YET: dict[str, str] = {}
 
 
 def programs() -> list[Path]:
