@@ -117,7 +117,7 @@ def _extract(frame: Frame, op: Operation) -> Sequence[Array]:
 @handles("tensor.insert")
 def _insert(frame: Frame, op: Operation) -> Sequence[Array]:
     scalar, dest, *indices = frame.operands(op)
-    result = dest.copy()
+    result = np.array(dest)
     result[tuple(index_of(i) for i in indices)] = scalar
     return [result]
 
@@ -150,7 +150,7 @@ def _rank_reduced(shape: tuple[int, ...], result: tuple[int, ...]) -> tuple[int,
 @handles("tensor.insert_slice")
 def _insert_slice(frame: Frame, op: Operation) -> Sequence[Array]:
     assert isinstance(op, tensor.InsertSliceOp)
-    result = frame.get(op.dest).copy()
+    result = np.array(frame.get(op.dest))  # also a scalar of rank 0
     window = slice_window(frame, op, result.shape)
     result[window] = frame.get(op.source).reshape(result[window].shape)
     return [result]

@@ -266,3 +266,16 @@ def test_operand_read_outside_is_an_error(run: Any) -> None:
     np.testing.assert_array_equal(run(text, x, floats(3))[0], x[1:])
     with pytest.raises(EvaluationError, match="is read from 1 to 3"):
         run(text, floats(3), floats(3))
+
+
+def test_insertion_into_a_scalar_tensor(run: Any) -> None:
+    text = """func.func @main(%x: tensor<f32>, %y: tensor<2xf32>) -> tensor<f32> {
+  %c = arith.constant 0 : index
+  %z = tensor.extract_slice %y[1] [1] [1] : tensor<2xf32> to tensor<f32>
+  %e = tensor.extract %x[] : tensor<f32>
+  %s = tensor.from_elements %e : tensor<f32>
+  %r = tensor.insert_slice %z into %s[] [] [] : tensor<f32> into tensor<f32>
+  return %r : tensor<f32>
+}"""
+    (result,) = run(text, np.array(1, np.float32), np.array([2, 3], np.float32))
+    assert result == np.float32(3)

@@ -1,0 +1,119 @@
+"""What the lowering passes say about IR that the passes before them never make."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingot.compiler.analysis.diagnostics import Refusal
+from ingot.compiler.dialects.context import make_context
+from ingot.compiler.driver.pass_pipeline import parse_pipeline, run_passes
+from ingot.compiler.frontends.reader import read_module
+
+KERNEL = "attributes {ingot.kernel, ingot.workgroup_size = array<i64: 32, 1, 1>}"
+
+
+def kernel(arguments: str, body: str, attributes: str = KERNEL) -> str:
+    return f"func.func @k({arguments}) {attributes} {{\n{body}\nreturn\n}}\n"
+
+
+CASES = {
+    "dynamic bounds": (
+        "lower-forall",
+        kernel(
+            "%n: index",
+            "scf.forall (%i) in (%n) {\n} {mapping = [#gpu.thread<linear_dim_0>]}",
+        ),
+        "`scf.forall` with bounds known only when the program runs",
+    ),
+    "forall on tensors": (
+        "lower-forall",
+        kernel(
+            "%x: tensor<8xf32>",
+            "%r = scf.forall (%i) in (8) shared_outs(%o = %x) -> (tensor<8xf32>) {\n"
+            "scf.forall.in_parallel {\n}\n} {mapping = [#gpu.thread<linear_dim_0>]}",
+        ),
+        "`scf.forall` on tensors; it has to be bufferized first",
+    ),
+    "division by a negative number": (
+        "lower-affine",
+        kernel(
+            "%n: index",
+            "%r = affine.apply affine_map<(d0) -> (d0 floordiv -2)>(%n)",
+        ),
+        "an affine map that divides by something not a positive constant",
+    ),
+    "transfer on a tensor": (
+        "lower-transfers",
+        kernel(
+            "%x: tensor<8xf32>, %i: index, %z: f32",
+            "%r = vector.transfer_read %x[%i], %z : tensor<8xf32>, vector<4xf32>",
+        ),
+        "`vector.transfer_read` on a tensor; it has to be bufferized first",
+    ),
+    "transfer of a matrix": (
+        "lower-transfers",
+        kernel(
+            "%x: memref<8x8xf32>, %i: index, %z: f32",
+            "%r = vector.transfer_read %x[%i, %i], %z : memref<8x8xf32>, vector<2x4xf32>",
+        ),
+        "`vector.transfer_read` other than of a 1-D vector without a mask",
+    ),
+    "transfer along a column": (
+        "lower-transfers",
+        kernel(
+            "%x: memref<8x8xf32>, %i: index, %z: f32",
+            "%r = vector.transfer_read %x[%i, %i], %z "
+            "{permutation_map = affine_map<(d0, d1) -> (d0)>} : memref<8x8xf32>, vector<4xf32>",
+        ),
+        "`vector.transfer_read` along another dimension than the last",
+    ),
+    "no SIMD width": (
+        "lower-all-reduce",
+        kernel("%x: f32", "%r = gpu.subgroup_reduce add %x : (f32) -> f32"),
+        "`gpu.subgroup_reduce` needs a target whose SIMD width is known",
+    ),
+    "kernel without a size": (
+        "lower-all-reduce{simd-width=32}",
+        kernel(
+            "%x: f32",
+            "%r = gpu.all_reduce add %x {\n} : (f32) -> f32",
+            "attributes {ingot.kernel}",
+        ),
+        "the kernel has no `ingot.workgroup_size`",
+    ),
+    "second result of a shuffle": (
+        "convert-to-spirv",
+        kernel(
+            "%x: memref<8xf32>, %o: memref<8xi1>",
+            "%c = arith.constant 0 : index\n%a = arith.constant 1 : i32\n"
+            "%w = arith.constant 32 : i32\n%v = memref.load %x[%c] : memref<8xf32>\n"
+            "%s, %valid = gpu.shuffle xor %v, %a, %w : f32\n"
+            "scf.if %valid {\nmemref.store %v, %x[%c] : memref<8xf32>\n}",
+        ),
+        "`gpu.shuffle` whose second result is used",
+    ),
+    "softmax of integers": (
+        "linalg-generalize-named-ops",
+        "func.func @f(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {\n"
+        "%r = linalg.softmax dimension(1) ins(%x : tensor<2x3xi32>) outs(%x : tensor<2x3xi32>)"
+        " -> tensor<2x3xi32>\nreturn %r : tensor<2x3xi32>\n}\n",
+        "linalg.softmax of tensor<2x3xi32> is not supported: use floats",
+    ),
+    "f64 result": (
+        "demote-f64",
+        "func.func @f(%x: tensor<2xf32>) -> tensor<2xf64> {\n"
+        "%r = arith.constant dense<1.0> : tensor<2xf64>\nreturn %r : tensor<2xf64>\n}\n",
+        "a result is f64, which no target has",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_sentence(name: str) -> None:
+    pipeline, text, sentence = CASES[name]
+    context = make_context()
+    module = read_module(text, "in.mlir", context)
+    with pytest.raises(Refusal) as caught:
+        run_passes(module, context, parse_pipeline(pipeline))
+    assert sentence in caught.value.message
+    assert caught.value.location is not None
