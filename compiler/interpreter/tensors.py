@@ -126,7 +126,7 @@ def _insert(frame: Frame, op: Operation) -> Sequence[Array]:
 def _extract_slice(frame: Frame, op: Operation) -> Sequence[Array]:
     assert isinstance(op, tensor.ExtractSliceOp)
     source = frame.get(op.source)
-    window = source[slice_window(frame, op, source.shape)]
+    window = np.asarray(source[slice_window(frame, op, source.shape)])
     kept = _rank_reduced(window.shape, _type(op.result).get_shape())
     return [window.reshape(kept)]
 
@@ -150,7 +150,7 @@ def _rank_reduced(shape: tuple[int, ...], result: tuple[int, ...]) -> tuple[int,
 @handles("tensor.insert_slice")
 def _insert_slice(frame: Frame, op: Operation) -> Sequence[Array]:
     assert isinstance(op, tensor.InsertSliceOp)
-    result = np.array(frame.get(op.dest))  # also a scalar of rank 0
+    result = np.array(frame.get(op.dest))
     window = slice_window(frame, op, result.shape)
     result[window] = frame.get(op.source).reshape(result[window].shape)
     return [result]

@@ -270,10 +270,8 @@ def test_operand_read_outside_is_an_error(run: Any) -> None:
 
 def test_insertion_into_a_scalar_tensor(run: Any) -> None:
     text = """func.func @main(%x: tensor<f32>, %y: tensor<2xf32>) -> tensor<f32> {
-  %c = arith.constant 0 : index
   %z = tensor.extract_slice %y[1] [1] [1] : tensor<2xf32> to tensor<f32>
-  %e = tensor.extract %x[] : tensor<f32>
-  %s = tensor.from_elements %e : tensor<f32>
+  %s = tensor.extract_slice %x[] [] [] : tensor<f32> to tensor<f32>
   %r = tensor.insert_slice %z into %s[] [] [] : tensor<f32> into tensor<f32>
   return %r : tensor<f32>
 }"""
