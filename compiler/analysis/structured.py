@@ -37,10 +37,9 @@ COMBINERS: dict[type[Operation], str] = {
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a ranked tensor or memref value; -1 where a size is dynamic."""
+    """The shape of a ranked tensor or memref value; -1 where a size is dynamic, () of a scalar."""
     type_ = value.type
-    assert isinstance(type_, ShapedType)
-    return tuple(type_.get_shape())
+    return tuple(type_.get_shape()) if isinstance(type_, ShapedType) else ()
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
