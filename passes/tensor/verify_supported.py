@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.structured import indexing_maps
 from ingot.compiler.analysis.tensor_rules import broken_rule
 from ingot.compiler.analysis.tensor_types import as_tensor_type
 from ingot.compiler.dialects.dispatch import KERNEL_MARK
@@ -168,9 +167,6 @@ def _check_host_op(op: Operation) -> None:
 def _check_generic(op: GenericOp) -> None:
     if any(it.data == IteratorType.WINDOW for it in op.iterator_types.data):
         raise refuse(op, "linalg.generic with a window iterator is not supported")
-    maps = indexing_maps(op)
-    if any(m.num_symbols for m in maps):
-        raise refuse(op, "linalg.generic with symbols in its indexing maps is not supported")
     for inner in op.body.walk():
         _check_body_op(inner)
 
