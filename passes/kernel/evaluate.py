@@ -60,7 +60,7 @@ class Evaluator(MemoryEmitter):
         owner = value.owner
         match owner:
             case FillOp():
-                return self._fill_value(owner)
+                return owner.inputs[0]
             case tensor.EmptyOp():
                 return self.zero(element_type(value))
             case GenericOp() if not reduction_loops(owner):
@@ -75,9 +75,6 @@ class Evaluator(MemoryEmitter):
 
     def _is_computed(self, value: SSAValue) -> bool:
         return any(key[0] is value for scope in self.scopes for key in scope.elements)
-
-    def _fill_value(self, op: FillOp) -> SSAValue:
-        return op.inputs[0]
 
     def _from_other_lanes(
         self, value: SSAValue, index: Sequence[Linear], lanes: Lanes | None

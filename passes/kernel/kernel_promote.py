@@ -78,9 +78,7 @@ def _promote_inputs(op: GenericOp, schedule: Schedule) -> None:
         if isinstance(op.parent_op(), ForOp) and match_contraction(op):
             for position in schedule.promote:
                 promote_reduction_tile(op, position, schedule)
-    elif not op.results[0].uses or any(
-        isinstance(use.operation, ParallelInsertSliceOp) for use in op.results[0].uses
-    ):
+    elif any(isinstance(use.operation, ParallelInsertSliceOp) for use in op.results[0].uses):
         for position in schedule.promote:
             promote_tile(op, position, schedule)
 
