@@ -91,3 +91,15 @@ class Transfer:
         if self.type.dtype is DType.I4:
             return unpack_int4(self.bytes, self.type.shape)
         return self.bytes.copy().view(numpy_dtype(self.type.dtype)).reshape(self.type.shape)
+
+    def upload(self, array: Array) -> None:
+        """Copy an array in, to where kernels use it, and wait until it is there."""
+        self.store(array)
+        if self.is_staged:
+            self.device.device.run_copy(self.host.whole, self.device.whole)
+
+    def download(self) -> Array:
+        """Return a new array with what kernels left."""
+        if self.is_staged:
+            self.device.device.run_copy(self.device.whole, self.host.whole)
+        return self.fetch()

@@ -127,9 +127,7 @@ class Recorder:
 
     def _copy_all(self, pairs: Sequence[tuple[Buffer, Buffer]]) -> None:
         for source, target in pairs:
-            self._buffer().copy(
-                BufferRange(source, 0, source.size), BufferRange(target, 0, target.size)
-            )
+            self._buffer().copy(source.whole, target.whole)
 
     def _buffer(self) -> CommandBuffer:
         """The command buffer that is being recorded."""

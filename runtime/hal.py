@@ -80,6 +80,11 @@ class Buffer(ABC):
     def release(self) -> None:
         """Give the memory back; a second call does nothing. No view may be used afterwards."""
 
+    @property
+    def whole(self) -> BufferRange:
+        """All bytes."""
+        return BufferRange(self, 0, self.size)
+
     def map(self, offset: int = 0, length: int | None = None) -> memoryview:
         """Return `length` bytes from `offset` (all by default) for the host to read and write."""
         part = BufferRange(self, offset, self.size - offset if length is None else length)

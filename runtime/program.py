@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from threading import Lock
 from typing import Final
 
 import numpy as np
 
 from ingot.runtime.arguments import Transfer, check_arguments
+from ingot.runtime.calls import PreparedCall, RecordedCall, Result, Turns
 from ingot.runtime.dtypes import Array
 from ingot.runtime.errors import ArgumentError, BundleError, NoVariantError
-from ingot.runtime.execution import Execution, Recorder, Step
+from ingot.runtime.execution import Execution, Recorder
 from ingot.runtime.hal import Buffer, BufferRange, Device, Executable, Timing
 from ingot.runtime.select import select_variant
 from ingot.runtime.setup import CallShapes, call_shapes, value_of
@@ -34,8 +33,6 @@ from ingot.targets.bundle.model import (
 
 _KEPT: Final = 16
 """Recorded calls that are kept of functions with sizes known at run time, over all functions."""
-
-Result = Array | tuple[Array, ...] | None
 
 
 class Program:
@@ -59,9 +56,8 @@ class Program:
         }
         self._constants: Final[dict[int, Buffer]] = {}
         self._arena: Buffer | None = None
-        self._calls: Final[OrderedDict[_Key, _Call]] = OrderedDict()
-        self._last_call: _Call | None = None
-        self._lock: Final = Lock()
+        self._calls: Final[OrderedDict[_Key, RecordedCall]] = OrderedDict()
+        self._turns: Final = Turns()
 
     def call(self, function: str, *arguments: Array) -> Result:
         """Run a function on NumPy arrays.
@@ -77,9 +73,23 @@ class Program:
 
         Raises `NoVariantError` on a device without the feature `timestamps`.
         """
-        if "timestamps" not in self.device.features:
-            raise NoVariantError(f"'{self.device.name}' has no timestamps to profile with")
+        self._require_timestamps()
         return self._run(function, arguments, profiling=True)
+
+    def prepare(self, function: str, *arguments: Array, profiling: bool = False) -> PreparedCall:
+        """Put the arguments on the device and record the call, to run it again and again there.
+
+        Raises what `call` raises, and with `profiling` what `profile` raises.
+        """
+        if profiling:
+            self._require_timestamps()
+        declared, body = self._checked(function, arguments)
+        shapes = call_shapes(declared, body, tuple(np.shape(array) for array in arguments))
+        with self._turns.lock:
+            call = self._record(body, shapes, profiling, resident=True)
+        prepared = PreparedCall(declared, call, self._turns)
+        prepared.write(*arguments)
+        return prepared
 
     def __getattr__(self, name: str) -> Callable[..., Result]:
         if name.startswith("_") or name not in self._bodies:
@@ -92,29 +102,27 @@ class Program:
     def _run(
         self, name: str, arguments: Sequence[Array], profiling: bool
     ) -> tuple[Result, tuple[Timing, ...]]:
+        function, body = self._checked(name, arguments)
+        shapes = tuple(np.shape(array) for array in arguments)
+        with self._turns.lock:
+            call = self._recorded((name, profiling, shapes), function, body)
+            self._turns.start(call.execution)
+            return call.run(arguments), tuple(call.execution.timings)
+
+    def _checked(self, name: str, arguments: Sequence[Array]) -> tuple[Function, FunctionBody]:
+        """The function, whose signature the arguments fit; raises `ArgumentError`."""
         if name not in self._bodies:
             known = ", ".join(f"'{other}'" for other in self._bodies) or "none"
             raise ArgumentError(f"the bundle has no function '{name}'; it has {known}")
         function, body = self._bodies[name]
         check_arguments(function, arguments)
-        shapes = tuple(np.shape(array) for array in arguments)
-        with self._lock:
-            call = self._recorded((name, profiling, shapes), function, body)
-            # A call that was interrupted while it waited may still use the shared buffers.
-            if self._last_call is not None:
-                self._last_call.execution.finish()
-            self._last_call = call
-            results = call.run(arguments)
-            timings = tuple(call.execution.timings)
-        match results:
-            case []:
-                return None, timings
-            case [one]:
-                return one, timings
-            case _:
-                return tuple(results), timings
+        return function, body
 
-    def _recorded(self, key: _Key, function: Function, body: FunctionBody) -> _Call:
+    def _require_timestamps(self) -> None:
+        if "timestamps" not in self.device.features:
+            raise NoVariantError(f"'{self.device.name}' has no timestamps to profile with")
+
+    def _recorded(self, key: _Key, function: Function, body: FunctionBody) -> RecordedCall:
         call = self._calls.get(key)
         if call is not None:
             self._calls.move_to_end(key)
@@ -127,7 +135,9 @@ class Program:
             del self._calls[old]
         return call
 
-    def _record(self, body: FunctionBody, shapes: CallShapes, profiling: bool) -> _Call:
+    def _record(
+        self, body: FunctionBody, shapes: CallShapes, profiling: bool, resident: bool = False
+    ) -> RecordedCall:
         arguments = [Transfer.allocate(tensor, self.device) for tensor in shapes.arguments]
         results = [Transfer.allocate(tensor, self.device) for tensor in shapes.results]
 
@@ -152,11 +162,11 @@ class Program:
         recorder = Recorder(self.device, self._executable, resolve, shapes.registers, profiling)
         steps = recorder.record(
             body.commands,
-            before=[(t.host, t.device) for t in arguments if t.is_staged],
-            after=[(t.device, t.host) for t in results if t.is_staged],
+            before=[(t.host, t.device) for t in arguments if t.is_staged and not resident],
+            after=[(t.device, t.host) for t in results if t.is_staged and not resident],
         )
         execution = Execution(self.device, shapes.registers, profiling)
-        return _Call(execution, steps, arguments, results, bool(body.setup))
+        return RecordedCall(execution, steps, arguments, results, bool(body.setup))
 
     def _constant(self, index: int) -> Buffer:
         if index not in self._constants:
@@ -179,21 +189,3 @@ class Program:
 
 _Key = tuple[str, bool, tuple[tuple[int, ...], ...]]
 """Function, whether it is profiled, and the shapes of its arguments."""
-
-
-@dataclass(frozen=True)
-class _Call:
-    """One function's buffers and what was recorded of it."""
-
-    execution: Execution
-    steps: Sequence[Step]
-    arguments: Sequence[Transfer]
-    results: Sequence[Transfer]
-    has_open_sizes: bool
-
-    def run(self, arguments: Sequence[Array]) -> list[Array]:
-        """Copy in, run, copy out."""
-        for transfer, array in zip(self.arguments, arguments, strict=True):
-            transfer.store(array)
-        self.execution.run(self.steps)
-        return [transfer.fetch() for transfer in self.results]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ingot.runtime import LoadedBundle, Signature
     from ingot.runtime.dtypes import Array
     from ingot.runtime.hal import Device
-    from ingot.runtime.program import Result
+    from ingot.runtime.calls import Result
     from ingot.targets.bundle.model import Bundle
 
 

@@ -37,6 +37,22 @@ def test_a_kernel_runs(device: Device, n: int) -> None:
         np.testing.assert_allclose(program.main(x, y), 2 * x + y, rtol=1e-6)
 
 
+def test_a_prepared_call_keeps_its_arguments_on_the_device(device: Device) -> None:
+    program = loaded(axpy_bundle(64)).bind(device)
+    x, y = (np.full(64, value, np.float32) for value in (1, 2))
+    call = program.prepare("main", x, y, profiling="timestamps" in device.features)
+    other = program.prepare("main", y, y)
+    for prepared, value in ((call, 4), (other, 6), (call, 4)):
+        prepared.run()
+        np.testing.assert_array_equal(prepared.results(), np.full(64, value, np.float32))
+    assert len(call.timings) == ("timestamps" in device.features)
+    call.write(y, y)
+    call.run()
+    np.testing.assert_array_equal(call.results(), program.main(y, y))
+    with pytest.raises(rt.ArgumentError, match="takes 2 arguments, got 1"):
+        call.write(y)
+
+
 def test_arguments_may_have_strides(device: Device) -> None:
     x = np.arange(128, dtype=np.float32)[::-2]
     got = loaded(axpy_bundle(64)).bind(device).main(x, x)
