@@ -7,7 +7,7 @@ where the tiling, promotion and vectorization passes obey it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr, i64
@@ -37,19 +37,20 @@ class Schedule:
     """Inputs of the contraction, or of the last op, that are staged in threadgroup memory."""
     unroll: int = 1
     """Steps of a contraction's reduction loop that are emitted together."""
+    stages: int = 1
+    """Copies of each staged tile: with 2, one is filled while the other is read."""
+    subgroup: tuple[int, ...] = ()
+    """Elements of each shared loop that a SIMD-group computes on matrix units; () without them."""
+    unit: tuple[int, ...] = ()
+    """Rows, columns and depth of the matrix unit's multiply-accumulate; () without one."""
 
     def to_attr(self) -> DictionaryAttr:
         """The attribute that stands for this schedule in the IR."""
         return DictionaryAttr(
             {
-                "kind": StringAttr(self.kind),
-                "threadgroup": DenseArrayBase.from_list(i64, self.threadgroup),
-                "thread": DenseArrayBase.from_list(i64, self.thread),
-                "threads": IntegerAttr(self.threads, i64),
-                "vector": IntegerAttr(self.vector, i64),
-                "reduction": IntegerAttr(self.reduction, i64),
-                "promote": DenseArrayBase.from_list(i64, self.promote),
-                "unroll": IntegerAttr(self.unroll, i64),
+                field.name: _attribute(getattr(self, field.name))
+                for field in fields(self)
+                if field.name not in _OPTIONAL or getattr(self, field.name) != field.default
             }
         )
 
@@ -67,7 +68,24 @@ class Schedule:
             reduction=_int(attr, "reduction"),
             promote=_ints(attr, "promote"),
             unroll=_int(attr, "unroll") if "unroll" in attr.data else 1,
+            stages=_int(attr, "stages") if "stages" in attr.data else 1,
+            subgroup=_ints(attr, "subgroup") if "subgroup" in attr.data else (),
+            unit=_ints(attr, "unit") if "unit" in attr.data else (),
         )
+
+
+_OPTIONAL = ("stages", "subgroup", "unit")
+"""Fields that the attribute leaves out at their defaults."""
+
+
+def _attribute(value: str | int | tuple[int, ...]) -> Attribute:
+    match value:
+        case str():
+            return StringAttr(value)
+        case int():
+            return IntegerAttr(value, i64)
+        case _:
+            return DenseArrayBase.from_list(i64, value)
 
 
 def _kind(attr: DictionaryAttr) -> Kind:

@@ -62,5 +62,6 @@ def test_row_kernels_have_a_power_of_two_of_threads(rows, inner, last, profile):
 
 
 def test_attribute_carries_every_field():
-    schedule = Schedule("contraction", (1, 64, 32), (1, 4, 4), 128, 4, 16, (0, 1))
-    assert Schedule.from_attr(schedule.to_attr()) == schedule
+    for optional in ((), (4, 2, (1, 32, 32), (8, 8, 8))):
+        schedule = Schedule("contraction", (1, 64, 32), (1, 4, 4), 128, 4, 16, (0, 1), *optional)
+        assert Schedule.from_attr(schedule.to_attr()) == schedule
