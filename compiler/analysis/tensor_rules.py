@@ -90,6 +90,8 @@ def _fits(sizes: Sequence[int], shape: Sequence[int]) -> bool:
 def _collapse(op: tensor.CollapseShapeOp) -> str | None:
     source, result = _shape(op.src.type), _shape(op.result.type)
     groups = [[dim.value.data for dim in group] for group in op.reassociation]
+    if not groups and not result and all(size in (1, DYNAMIC_INDEX) for size in source):
+        return None
     if [dim for group in groups for dim in group] != list(range(len(source))):
         return f"the groups do not name each dimension of a {op.src.type} once, in order"
     if len(groups) != len(result):

@@ -1,4 +1,4 @@
-"""`rng_bit_generator` by ThreeFry 2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as
+"""`rng_bit_generator`: by ThreeFry 2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as
 easy as 1, 2, 3", 2011), each element computed from the key and its own counter.
 
 The state is two ui64: the key, and the counter of the first element. How counters map to elements
@@ -11,20 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IntegerType, i32, i64
+from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, loop_indices
+from ingot.compiler.analysis.generics import Emitter, elementwise, empty, loop_indices
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.analysis.types import as_integer
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering
+from ingot.passes.stablehlo.random_philox import halves, lower_philox
 from ingot.passes.stablehlo.scalar import Scalar
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
+_STATES: dict[bool, tuple[tuple[int, ...], ...]] = {False: ((2,),), True: ((2,), (3,))}
+"""Shapes of the state, by whether the algorithm is Philox."""
 
 
 def threefry(key: tuple[Scalar, Scalar], counter: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
@@ -41,11 +45,6 @@ def threefry(key: tuple[Scalar, Scalar], counter: tuple[Scalar, Scalar]) -> tupl
     return x, y
 
 
-def _halves(value: Scalar) -> tuple[Scalar, Scalar]:
-    """The low and the high half of an i64."""
-    return value.to(i32), value.shift_right(32, arithmetic=False).to(i32)
-
-
 def _paired_dim(shape: Sequence[int]) -> int:
     """The dimension along which two elements share a counter: the first of even size, or the
     first of the largest size."""
@@ -55,25 +54,30 @@ def _paired_dim(shape: Sequence[int]) -> int:
 
 def lower_rng_bit_generator(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     """The new state, and the elements."""
-    algorithm = op.word("rng_algorithm")
     (state,) = low.operands(op)
-    if algorithm != "THREE_FRY" or shape_of(state) != (2,):
-        raise refuse(
-            op,
-            f"stablehlo.rng_bit_generator by {algorithm} with a state of {op.ins[0].type} is not "
-            "supported",
-            "use THREE_FRY with a state of two ui64 (jax.random's default implementation)",
-        )
     type_ = low.result_type(op, 1)
     shape = type_.get_shape()
     element = as_integer(type_.element_type)
     if element is None:
         raise refuse(op, f"stablehlo.rng_bit_generator of {type_.element_type} is not supported")
+    if 0 in shape:
+        return [state, empty(low.emit, type_)]
+    algorithm = op.word("rng_algorithm")
+    philox = algorithm in ("PHILOX", "DEFAULT")
+    if tensor_type(state).element_type != i64 or shape_of(state) not in _STATES[philox]:
+        raise refuse(
+            op,
+            f"stablehlo.rng_bit_generator by {algorithm} with a state of {op.ins[0].type} is not "
+            "supported",
+            "use a state of two ui64 as JAX does, or for PHILOX one of three",
+        )
+    if philox:
+        return lower_philox(low, op, state, _element)
     wide = element.bitwidth == 64
     paired = _paired_dim(shape) if shape and not wide else None
-    halves = [-(-size // 2) if dim == paired else size for dim, size in enumerate(shape)]
+    counters = [-(-size // 2) if dim == paired else size for dim, size in enumerate(shape)]
     count = 1
-    for size in halves:
+    for size in counters:
         count *= size
 
     def body(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
@@ -81,10 +85,10 @@ def lower_rng_bit_generator(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue
         linear = Scalar(emit, emit.index(0))
         for dim, loop in enumerate(loops):
             place = loop.as_unsigned() / 2 if dim == paired else loop
-            linear = linear * halves[dim] + place.as_signed()
+            linear = linear * counters[dim] + place.as_signed()
         key = _element(emit, state, 0)
         counter = _element(emit, state, 1) + linear.to(i64)
-        first, second = threefry(_halves(key), _halves(counter))
+        first, second = threefry(halves(key), halves(counter))
         if wide:
             both = first.as_unsigned().to(i64) | second.as_unsigned().to(i64).shift_left(32)
             return [both.ssa]

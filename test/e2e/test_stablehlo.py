@@ -163,6 +163,24 @@ def test_random_bits(device_name: str) -> None:
     assert wide[0] == 0x99BA4EFE6B200159
 
 
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_random_bits_by_philox(device_name: str) -> None:
+    t, n, w = "tensor<3xui64>", "tensor<1x5xui32>", "tensor<3xui64>"
+    text = f"""
+      func.func @main(%s: {t}) -> ({t}, {n}, {w}) {{
+        %a, %x = stablehlo.rng_bit_generator %s, algorithm = PHILOX : ({t}) -> ({t}, {n})
+        %b, %y = stablehlo.rng_bit_generator %s, algorithm = DEFAULT : ({t}) -> ({t}, {w})
+        return %a, %x, %y : {t}, {n}, {w}
+      }}"""
+    # The last counter before its low half overflows: the second element has the next high half.
+    state, narrow, wide = run(text, device_name, [np.array([0, 2**64 - 1, 2**64 - 1], np.uint64)])
+    assert state.tolist() == [0, 1, 0]
+    # Philox 4x32 with 10 rounds for the key 0, and the counters of all bits set and of none.
+    first, second = [0x3F9D0C45, 0x26F733A8, 0x4F9F3099, 0x22D2ED02], 0x6627E8D5
+    assert narrow.tolist() == [[*first, second]]
+    assert wide.tolist()[2] & 0xFFFFFFFF == second
+
+
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
 @pytest.mark.parametrize("size", [8, 15])
 def test_fourier_transforms(kind: str, size: int) -> None:

@@ -14,7 +14,8 @@ X, Y = "tensor<4x6xf32>", "tensor<2x3xf32>"
 
 def check(op: str, result: str) -> None:
     text = (
-        f"func.func @f(%x: {X}, %y: {Y}) -> {result} {{\n%c = arith.constant 0 : index\n"
+        f"func.func @f(%x: {X}, %y: {Y}, %o: tensor<1x1xf32>) -> {result} {{\n"
+        f"%c = arith.constant 0 : index\n"
         f"%s = arith.constant 0.0 : f32\n%r = {op}\nreturn %r : {result}\n}}\n"
     )
     context = make_context()
@@ -61,6 +62,7 @@ def test_a_broken_rule_is_named(op: str, result: str, sentence: str) -> None:
         (f"tensor.extract_slice %x[4, 0] [0, 6] [1, 1] : {X} to tensor<0x6xf32>",
          "tensor<0x6xf32>"),
         (f"tensor.collapse_shape %x [[0, 1]] : {X} into tensor<24xf32>", "tensor<24xf32>"),
+        ("tensor.collapse_shape %o [] : tensor<1x1xf32> into tensor<f32>", "tensor<f32>"),
         ("tensor.from_elements %s, %s : tensor<2xf32>", "tensor<2xf32>"),
         (f"tensor.insert %s into %x[%c, %c] : {X}", X),
     ],
