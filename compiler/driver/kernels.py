@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from math import prod
 from typing import TYPE_CHECKING, cast
 
@@ -23,6 +22,7 @@ from ingot.compiler.driver.dump import Dump, kernels_of
 from ingot.compiler.driver.options import CompileOptions
 from ingot.targets.bundle import model
 from ingot.targets.profiles import TargetProfile
+from ingot.targets.version import VERSION
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -127,7 +127,7 @@ def _msl(
         msl_version=profile.msl_version,
         max_buffers=profile.max_buffers,
         math=options.math,
-        compiler=f"Ingot {version('ingot-compiler')}",
+        compiler=f"Ingot {VERSION}",
         source=signature.location,
         buffer_types=tuple(map(_spell, signature.types)),
     )

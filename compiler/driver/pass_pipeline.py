@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
-from ingot.compiler.driver.registry import get_pass
+from ingot.compiler.driver.registry import get_pass, has_work
 
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
+    from xdsl.utils.arg_spec import ArgSpec
 
 _TOKEN = re.compile(r"""(?P<string>"(?:\\.|[^"\\])*")|(?P<anchor>[\w.]+\s*\()|(?P<other>.)""", re.S)
 
@@ -88,23 +89,42 @@ def flatten(text: str) -> str:
 
 def parse_pipeline(text: str) -> tuple[ModulePass, ...]:
     """The passes that `text` names, with their options; raises `PipelineError`/`UnknownPass`."""
+    return tuple(_load(spec) for spec in _specs(text))
+
+
+def passes_with_work(text: str, module: ModuleOp) -> Iterator[ModulePass]:
+    """The passes of `text`, each loaded when its turn comes, without those that have no work.
+
+    For the pipelines that Ingot orders itself: what decides is `CONSUMES` of the levels and what
+    `module` holds when the pass would run, so the result is that of the whole pipeline.
+    """
+    from ingot.compiler.driver.contents import Contents
+
+    contents = Contents(module)
+    for spec in _specs(text):
+        if has_work(spec.name, contents):
+            yield _load(spec)
+            contents = Contents(module)
+
+
+def _specs(text: str) -> tuple[ArgSpec, ...]:
     from xdsl.utils.arg_spec import parse_pipeline as parse_specs
     from xdsl.utils.exceptions import ArgSpecParseError
 
     flat = flatten(text)
     try:
-        specs = tuple(parse_specs(flat))
+        return tuple(parse_specs(flat))
     except ArgSpecParseError as error:  # derives from BaseException
         reason = str(error).strip().splitlines()[-1].strip()
         raise PipelineError(f"cannot read the pipeline `{flat}`: {reason}") from None
-    passes: list[ModulePass] = []
-    for spec in specs:
-        pass_type = get_pass(spec.name)
-        try:
-            passes.append(pass_type.from_spec(spec))
-        except ValueError as error:
-            raise PipelineError(f"options of the pass `{spec.name}`: {error}") from None
-    return tuple(passes)
+
+
+def _load(spec: ArgSpec) -> ModulePass:
+    pass_type = get_pass(spec.name)
+    try:
+        return pass_type.from_spec(spec)
+    except ValueError as error:
+        raise PipelineError(f"options of the pass `{spec.name}`: {error}") from None
 
 
 def pipeline_text(passes: Iterable[ModulePass]) -> str:
@@ -115,7 +135,7 @@ def pipeline_text(passes: Iterable[ModulePass]) -> str:
 def run_passes(
     module: ModuleOp,
     context: Context,
-    passes: Sequence[ModulePass],
+    passes: Iterable[ModulePass],
     instrumentation: Instrumentation | None = None,
 ) -> None:
     """Run the passes over `module`, in place.
@@ -127,7 +147,8 @@ def run_passes(
     from ingot.compiler.driver.verification import verify
 
     watch = instrumentation or Instrumentation()
-    for index, current in enumerate(passes):
+    remaining = iter(passes)
+    for current in remaining:
         before = module_text(module) if watch.keep_before else ""
         start = time.perf_counter()
         try:
@@ -139,7 +160,7 @@ def run_passes(
         except Exception as error:
             if is_user_error(error):
                 raise
-            rest = pipeline_text(passes[index:])
+            rest = pipeline_text([current, *remaining])
             raise PassFailure(current.name, rest, before, error) from error
         if watch.print_after_all or current.name in watch.print_after:
             watch.stream.write(f"// -----// IR after {current.name} //----- //\n")

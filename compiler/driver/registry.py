@@ -7,13 +7,14 @@ a pass is found by the name (`linalg-fuse-elementwise` lives in `linalg_fuse_ele
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
+
+    from ingot.compiler.driver.contents import Contents
 
 LEVELS: tuple[str, ...] = ("stablehlo", "tosa", "tensor", "dispatch", "kernel", "lowering")
 """The folders of `passes/`, in the order in which a program walks through them."""
@@ -37,12 +38,27 @@ def pass_names() -> tuple[str, ...]:
 
 
 @cache
+def _consumed() -> dict[str, tuple[str, ...]]:
+    """The passes that act only on some ops or types, from the levels that list any."""
+    levels = [import_module(f"ingot.passes.{level}") for level in LEVELS]
+    return {name: ops for level in levels for name, ops in getattr(level, "CONSUMES", {}).items()}
+
+
+def has_work(name: str, contents: Contents) -> bool:
+    """Whether the pass `name` may change a module with these contents."""
+    consumed = _consumed().get(name)
+    return consumed is None or contents.has_any(consumed)
+
+
+@cache
 def get_pass(name: str) -> type[ModulePass]:
     """The class of the pass `name`; raises `UnknownPass`."""
     if (level := ingot_passes().get(name)) is not None:
         return _load(name, level)
     if (factory := _xdsl_passes().get(name)) is not None:
         return factory()
+    from difflib import get_close_matches
+
     close = get_close_matches(name, pass_names(), n=3)
     suggestion = f"; did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else ""
     raise UnknownPass(f"there is no pass named `{name}`{suggestion}")

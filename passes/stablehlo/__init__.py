@@ -4,3 +4,8 @@ from __future__ import annotations
 
 PASSES: tuple[str, ...] = ("stablehlo-expand-composites", "convert-stablehlo")
 """Names of the passes of this level, in the order in which a program meets them."""
+
+CONSUMES: dict[str, tuple[str, ...]] = {
+    "stablehlo-expand-composites": ("stablehlo.composite",),
+}
+"""Passes that change nothing in a module without these ops, by name or by `dialect.`."""

@@ -36,3 +36,23 @@ PASSES: tuple[str, ...] = (
     "linalg-split-reduction",
 )
 """Names of the passes of this level, in the order in which a program meets them."""
+
+CONSUMES: dict[str, tuple[str, ...]] = {
+    "lift-cf-to-scf": ("cf.",),
+    "inline-calls": ("func.call",),
+    "convert-tm-tensor": ("tm_tensor.", "iree_linalg_ext."),
+    "drop-asserts": ("cf.assert",),
+    "demote-f64": ("!f64",),
+    "unpack-int4": ("!i4",),
+    "expand-complex": ("!complex", "complex."),
+    "outline-control-flow": ("scf.",),
+    "gather-to-generic": ("tensor.gather", "tensor.scatter"),
+    "scatter-to-generic": ("ingot.scatter",),
+    "sort-to-generic": ("ingot.sort",),
+    "split-scan": ("ingot.scan",),
+    "pack-to-generic": ("linalg.pack", "linalg.unpack", "tensor.pack", "tensor.unpack"),
+    "pad-to-generic": ("tensor.pad",),
+    "slices-to-generic": ("tensor.extract_slice", "tensor.insert_slice", "tensor.concat"),
+}
+"""Passes that change nothing in a module without any of these: ops by their name or `dialect.`, or
+values of a `!type`. The driver does not even load them for such a module."""

@@ -12,15 +12,19 @@ producer gives the same program with this writer's ids and order.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ingot.targets.spirv.errors import (
     InvalidSpirv,
     MalformedSpirv,
     SpirvError,
     SpirvToolsMissing,
 )
-from ingot.targets.spirv.reader import deserialize
 from ingot.targets.spirv.tools import assemble, disassemble, tools_version, validate
 from ingot.targets.spirv.writer import serialize
+
+if TYPE_CHECKING:
+    from ingot.compiler.dialects.spirv import ModuleOp
 
 __all__ = [
     "InvalidSpirv",
@@ -34,3 +38,11 @@ __all__ = [
     "tools_version",
     "validate",
 ]
+
+
+def deserialize(binary: bytes) -> ModuleOp:
+    """The module in `binary`. Raises MalformedSpirv, and nothing else, for whatever is wrong."""
+    # The reader is large, and a compilation only writes.
+    from ingot.targets.spirv import reader
+
+    return reader.deserialize(binary)
