@@ -146,7 +146,7 @@ def version_text() -> str:
     """Everything that the bytes of a bundle depend on besides the input and the options."""
     from importlib.metadata import PackageNotFoundError, version
 
-    from ingot.targets.version import VERSION
+    from ingot.targets import VERSION
 
     def installed(name: str) -> str:
         try:

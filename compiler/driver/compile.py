@@ -29,9 +29,9 @@ from ingot.compiler.driver.pass_pipeline import (
 from ingot.compiler.driver.pipelines import STAGES, Stage, whole_pipeline
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
+from ingot.targets import VERSION
 from ingot.targets.bundle.model import Bundle, Function, Provenance, Variant
 from ingot.targets.profiles import PROFILES, TargetProfile
-from ingot.targets.version import VERSION
 
 if TYPE_CHECKING:
     from xdsl.context import Context

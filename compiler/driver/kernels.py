@@ -20,9 +20,9 @@ from ingot.compiler.dialects import spirv
 from ingot.compiler.driver.assemble import KernelSignature, access_of
 from ingot.compiler.driver.dump import Dump, kernels_of
 from ingot.compiler.driver.options import CompileOptions
+from ingot.targets import VERSION
 from ingot.targets.bundle import model
 from ingot.targets.profiles import TargetProfile
-from ingot.targets.version import VERSION
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
