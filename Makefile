@@ -3,6 +3,8 @@
 # make sweep  slower: every program, many shapes, every refusal
 # make fuzz   random programs against the evaluator: FUZZ="--programs 2000" or "--minutes 60"
 # make numerics  measure the functions again and rewrite the tables of docs/numerics.md
+# make bench  Ingot beside IREE and PyTorch on a device: BENCH="--device vulkan --suite standard"
+# make bench-compile  how long compiling takes
 # make clean  remove what the others made
 
 VENV := .venv
@@ -11,7 +13,7 @@ INSTALLED := $(VENV)/.installed
 ROOMS := compiler passes targets runtime tools
 LINKS := $(ROOMS:%=build/typecheck/ingot/%)
 
-.PHONY: demo test lint typecheck lit pytest sweep fuzz bench numerics clean
+.PHONY: demo test lint typecheck lit pytest sweep fuzz bench bench-compile numerics clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -45,7 +47,13 @@ fuzz: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python bench/compile_time.py
+# IREE and matplotlib are the extra `bench`; BENCH_PYTHON may be an environment that has them.
+BENCH_PYTHON ?= $(BIN)/python
 
+
+	$(BENCH_PYTHON) -m bench $(BENCH)
+
+bench-compile: $(INSTALLED)
 numerics: $(INSTALLED)
 	$(BIN)/python docs/tools/numerics.py
 
