@@ -40,7 +40,6 @@ def command(
     """
     with reported(debug):
         from ingot.targets.bundle.reader import read_bundle
-        from ingot.tools.description import describe_bundle
 
         bundle = read_bundle(read_bytes(file), "<stdin>" if file == "-" else file)
         names = [variant.target for variant in bundle.variants]
@@ -55,9 +54,11 @@ def command(
 
             click.echo(disassemble(_kernel(bundle, target, spirv_of, file).spirv))
         elif as_json:
+            from ingot.tools.description import describe_bundle
+
             click.echo(json.dumps(describe_bundle(bundle, target), indent=2))
         else:
-            click.echo(_text(file, describe_bundle(bundle, target)))
+            click.echo(overview(file, bundle, target))
 
 
 def _kernel(bundle: Bundle, target: str | None, name: str, file: str) -> Kernel:
@@ -69,10 +70,17 @@ def _kernel(bundle: Bundle, target: str | None, name: str, file: str) -> Kernel:
     raise CommandLineError(f"{file}: error: no kernel named {name}; {variant.target} has {known}")
 
 
-def _text(file: str, description: dict[str, Any]) -> str:
+def overview(name: str, bundle: Bundle, target: str | None = None) -> str:
+    """One variant (the first by default) as text; `name` stands at the top, for people.
+
+    Raises `KeyError` when no variant is for `target`.
+    """
+    from ingot.tools.description import describe_bundle
+
+    description = describe_bundle(bundle, target)
     variant, memory = description["variant"], description["memory"]
     msl = f", MSL {variant['msl_version']}" if variant["msl_version"] != "0.0" else ""
-    parts = [f"{file}: {variant['target']}, {variant['math_mode']} math{msl}"]
+    parts = [f"{name}: {variant['target']}, {variant['math_mode']} math{msl}"]
     if variant["required_features"]:
         parts[0] += f", needs {', '.join(variant['required_features'])}"
     others = [target for target in description["targets"] if target != variant["target"]]

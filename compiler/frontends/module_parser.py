@@ -245,6 +245,14 @@ class ModuleParser(Parser):
             return inner if isinstance(inner, FileLineColLoc) else NameLoc(name, inner)
         return NameLoc(name, NoneAttr())
 
+    def parse_argument(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, *, expect_type: bool = True
+    ) -> Parser.UnresolvedArgument | Parser.Argument:
+        """Skip the location of an argument in an op's own syntax: it has no place in a region."""
+        argument = super().parse_argument(expect_type=expect_type)
+        self.parse_optional_location()
+        return argument
+
     # Flags
 
     def parse_optional_attr_dict(self) -> dict[str, Attribute]:

@@ -27,7 +27,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "compiler.driver": (*GROUND, "compiler", "passes", "targets"),
     "runtime": BUNDLE,
     "tools": ("compiler", "passes", "targets", "runtime"),
-    "integrations": ("compiler", "targets", "runtime"),
+    "integrations": ("compiler", "targets", "runtime", "tools.inspect"),
+    "jax": ("integrations", "compiler.driver", "runtime"),
+    "torch": ("integrations", "compiler.driver", "runtime"),
 }
 # The runtime and what it stands on work where the compiler is not installed.
 WITHOUT_XDSL = ("runtime", "targets.bundle", "targets.pyspirv", "targets.profiles", "tools")
@@ -63,7 +65,7 @@ def python_files() -> list[Path]:
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     if parts[0] == "integrations":
-        return ".".join(parts)
+        parts = ("integrations", *parts[2:]) if parts[1] == "common" else parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 

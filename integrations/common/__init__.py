@@ -1,0 +1,1 @@
+"""What the helpers for Python frameworks share; `ingot.jax` and `ingot.torch` are the helpers."""
