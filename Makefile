@@ -11,7 +11,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 ROOMS := compiler passes targets runtime tools
-LINKS := $(ROOMS:%=build/typecheck/ingot/%)
+INTEGRATIONS := jax torch
+LINKS := $(ROOMS:%=build/typecheck/ingot/%) $(INTEGRATIONS:%=build/typecheck/ingot/%) \
+  build/typecheck/ingot/integrations
 
 .PHONY: demo test lint typecheck lit pytest sweep fuzz bench bench-compile numerics clean
 
@@ -45,15 +47,15 @@ FUZZ ?= --programs 2000
 fuzz: $(INSTALLED)
 	PYTHONPATH=test $(BIN)/python -m fuzz.main $(FUZZ)
 
-bench: $(INSTALLED)
-	$(BIN)/python bench/compile_time.py
 # IREE and matplotlib are the extra `bench`; BENCH_PYTHON may be an environment that has them.
 BENCH_PYTHON ?= $(BIN)/python
 
-
+bench: $(INSTALLED)
 	$(BENCH_PYTHON) -m bench $(BENCH)
 
 bench-compile: $(INSTALLED)
+	$(BIN)/python bench/compile_time.py
+
 numerics: $(INSTALLED)
 	$(BIN)/python docs/tools/numerics.py
 
@@ -65,6 +67,12 @@ $(INSTALLED): pyproject.toml .ci/setup
 
 # pyright sees every module under the path that `import ingot.compiler` leads to, through these
 # links, and so each class once; see [tool.pyright].
+build/typecheck/ingot/integrations: | build/typecheck/ingot
+	ln -sfn ../../../integrations/common $@
+
+$(INTEGRATIONS:%=build/typecheck/ingot/%): build/typecheck/ingot/%: | build/typecheck/ingot
+	ln -sfn ../../../integrations/$* $@
+
 build/typecheck/ingot/%: | build/typecheck/ingot
 	ln -sfn ../../../$* $@
 
