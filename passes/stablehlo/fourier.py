@@ -1,6 +1,7 @@
-"""Fourier transforms, one dimension after another, each as sums against a table of roots of unity.
+"""Fourier transforms, one dimension after another, each in steps of sums against roots of unity.
 
-n^2 steps for n points, in one kernel for each dimension; every length works.
+One kernel for each step. A length that is a product of small factors takes n log n operations; a
+prime one, n^2.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ingot.compiler.analysis.generics import (
     fill,
     loop_indices,
     make_generic,
+    reshape,
 )
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
@@ -29,6 +31,35 @@ from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering
 from ingot.passes.stablehlo.scalar import Scalar, constant
+from ingot.passes.stablehlo.slices import extract_slice
+
+MOST_POINTS = 16
+"""Points of one step, where the length has factors that allow it: steps of more cost more."""
+
+
+def radices(size: int) -> list[int]:
+    """Factors of a length, each at most `MOST_POINTS` or a prime.
+
+    radices(1024) == [16, 16, 4]
+    """
+    primes: list[int] = []
+    factor = 2
+    while size > 1:
+        if factor * factor > size:
+            factor = size
+        while size % factor == 0:
+            primes.append(factor)
+            size //= factor
+        factor += 1
+    steps: list[int] = []
+    for prime in reversed(primes):
+        for i, step in enumerate(steps):
+            if step * prime <= MOST_POINTS:
+                steps[i] *= prime
+                break
+        else:
+            steps.append(prime)
+    return steps or [1]
 
 
 def _roots(emit: Emitter, size: int, inverse: bool) -> SSAValue:
@@ -43,22 +74,46 @@ def _roots(emit: Emitter, size: int, inverse: bool) -> SSAValue:
 def _transform(emit: Emitter, value: SSAValue, dim: int, points: int, inverse: bool) -> SSAValue:
     """The first `points` outputs of the transform along a dimension of a complex tensor.
 
-    Loops: the result's dimensions and part, then the summed position.
+    One step for each factor of the length (Stockham, "High-speed convolution and correlation",
+    1966): the length is `left * done`, of which `done` points are transformed and in order.
     """
-    type_ = tensor_type(value)
-    shape = list(type_.get_shape())
+    shape = list(shape_of(value))
     size = shape[dim]
+    roots = _roots(emit, size, inverse)
+    done = 1
+    for radix in radices(size):
+        left = size // done // radix
+        kept = -(-points // done) if left == 1 else radix
+        split = reshape(emit, value, [*shape[:dim], radix, left, done, *shape[dim + 1 :]])
+        moved = _step(emit, split, dim, kept, roots)
+        done *= radix
+        value = reshape(emit, moved, [*shape[:dim], left * kept * done // radix, *shape[dim + 1 :]])
     shape[dim] = points
+    if shape_of(value) == tuple(shape):
+        return value
+    return extract_slice(emit, value, [0] * len(shape), shape, [1] * len(shape))
+
+
+def _step(emit: Emitter, value: SSAValue, dim: int, kept: int, roots: SSAValue) -> SSAValue:
+    """`kept` outputs of the transforms of `radix` points, turned by the roots of all.
+
+    From [..., radix, left, done, ..., 2] to [..., left, kept, done, ..., 2]: output (l, k, d) is
+    the sum over j of input (j, l, d) times the root of number `k * (j * left + l) * done`.
+    """
+    shape = list(shape_of(value))
+    radix, left, done = shape[dim : dim + 3]
+    size = radix * left * done
+    shape[dim : dim + 3] = [left, kept, done]
     rank = len(shape)
     result: TensorType[Attribute] = TensorType(f32, shape)
-    roots = _roots(emit, size, inverse)
     zero = emit.add(arith.ConstantOp(constant(0, f32))).result
-    extent = empty(emit, TensorType(i1, [size]))
+    extent = empty(emit, TensorType(i1, [radix]))
     block = Block(arg_types=[f32, f32, i1, f32])
     inner = Emitter.at_end(block, emit.location)
     real, imaginary, total = (Scalar(inner, block.args[i]) for i in (0, 1, 3))
     loops = [Scalar(inner, loop) for loop in loop_indices(inner, rank + 1)]
-    turn = ((loops[dim] * loops[-1]).as_unsigned() % size).ssa
+    number = loops[dim + 1] * (loops[-1] * left + loops[dim])
+    turn = (number.as_unsigned() % (size // done) * done).ssa
     cosine, sine = (
         Scalar(inner, inner.add(tensor.ExtractOp(roots, [turn, inner.index(i)], f32)).result)
         for i in range(2)
@@ -67,7 +122,8 @@ def _transform(emit: Emitter, value: SSAValue, dim: int, points: int, inverse: b
     term = is_real.select(real * cosine - imaginary * sine, real * sine + imaginary * cosine)
     inner.add(YieldOp((total + term).ssa))
     position = AffineExpr.dimension(rank)
-    sources = [position if i == dim else AffineExpr.dimension(i) for i in range(rank - 1)]
+    sources = [AffineExpr.dimension(i) for i in range(rank - 1)]
+    sources[dim : dim + 3] = [position, sources[dim], sources[dim + 2]]
     maps = [AffineMap(rank + 1, 0, (*sources, AffineConstantExpr(part))) for part in range(2)]
     output = AffineMap(rank + 1, 0, tuple(AffineExpr.dimension(i) for i in range(rank)))
     iterators = [IteratorTypeAttr.parallel()] * rank + [IteratorTypeAttr.reduction()]

@@ -182,25 +182,29 @@ def test_random_bits_by_philox(device_name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
-@pytest.mark.parametrize("size", [8, 15])
-def test_fourier_transforms(kind: str, size: int) -> None:
-    half = size // 2 + 1
-    source = f"tensor<2x{half if kind == 'IRFFT' else size}x"
-    source += "f32>" if kind == "RFFT" else "complex<f32>>"
-    result = f"tensor<2x{half if kind == 'RFFT' else size}x"
-    result += "f32>" if kind == "IRFFT" else "complex<f32>>"
+@pytest.mark.parametrize("lengths", [(8,), (3, 170)], ids=str)
+def test_fourier_transforms(kind: str, lengths: tuple[int, ...]) -> None:
+    half = (*lengths[:-1], lengths[-1] // 2 + 1)
+    points = half if kind == "IRFFT" else lengths
+
+    def type_(sizes: tuple[int, ...], real: bool) -> str:
+        return f"tensor<2x{'x'.join(map(str, sizes))}x{'f32' if real else 'complex<f32>'}>"
+
+    source = type_(points, kind == "RFFT")
+    result = type_(half if kind == "RFFT" else lengths, kind == "IRFFT")
     text = f"""
       func.func @main(%x: {source}) -> {result} {{
-        %0 = stablehlo.fft %x, type = {kind}, length = [{size}] : ({source}) -> {result}
+        %0 = stablehlo.fft %x, type = {kind}, length = {list(lengths)} : ({source}) -> {result}
         return %0 : {result}
       }}"""
     rng = np.random.default_rng(0)
-    points = half if kind == "IRFFT" else size
-    x = rng.uniform(-1, 1, (2, points)) + 1j * rng.uniform(-1, 1, (2, points))
+    x = rng.uniform(-1, 1, (2, *points)) + 1j * rng.uniform(-1, 1, (2, *points))
     x = x.real.astype(np.float32) if kind == "RFFT" else x.astype(np.complex64)
     (got,) = run(text, "vulkan", [x])
-    want = np.fft.irfft(x, size) if kind == "IRFFT" else getattr(np.fft, kind.lower())(x)
-    assert np.allclose(got, want, atol=1e-5)
+    axes = range(1, 1 + len(lengths))
+    transform = getattr(np.fft, f"{kind.lower()}n")
+    want = transform(x, lengths, axes) if kind == "IRFFT" else transform(x, axes=axes)
+    assert np.allclose(got, want, atol=2e-5)
 
 
 @pytest.mark.parametrize("device_name", DEVICES)
