@@ -16,6 +16,7 @@ from ingot.tools.report import (
     reported,
     write_output,
 )
+from ingot.tools.startup import lean_process
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
@@ -98,7 +99,7 @@ def command(
             print_after=frozenset(print_after),
             print_after_all=print_after_all,
         )
-        compiled = _compile(text, name, options)
+        compiled = compile_with_progress(text, name, options)
         for sentence in compiled.warnings:
             click.echo(f"{name}: warning: {sentence}", err=True)
         if check_msl:
@@ -119,7 +120,7 @@ def check_target_names(targets: tuple[str, ...]) -> None:
             raise CommandLineError(f"error: unknown target `{target}`; {hint}")
 
 
-def _compile(text: str, name: str, options: CompileOptions) -> Compiled:
+def compile_with_progress(text: str, name: str, options: CompileOptions) -> Compiled:
     from ingot.compiler.driver.compile import compile_text
     from ingot.tools.progress import progress
 
@@ -163,6 +164,7 @@ def _emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
 
 def main() -> None:
     """Entry point of `ingot-compile`."""
+    lean_process()
     command(prog_name="ingot-compile")
 
 

@@ -7,9 +7,11 @@ from importlib import import_module
 import click
 
 from ingot.tools.report import version_text
+from ingot.tools.startup import lean_process
 
 COMMANDS: dict[str, str] = {
     "compile": "Compile a program into a bundle.",
+    "grad": "Compile the gradient of a program.",
     "run": "Run a function of a bundle or of a program.",
     "inspect": "Show what a bundle holds.",
     "opt": "Run passes on a program.",
@@ -66,7 +68,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
     callback=_print_version,
     help="Show the versions that output depends on.",
 )
-def main() -> None:
+def command() -> None:
     """Compile tensor programs ahead of time into Metal shader bundles.
 
     \b
@@ -74,6 +76,12 @@ def main() -> None:
       ingot compile model.mlir -o model.ingot --target metal:apple7
       ingot run model.ingot --input 4xf32=1,2,3,4 --device host
     """
+
+
+def main() -> None:
+    """Entry point of `ingot`."""
+    lean_process()
+    command(prog_name="ingot")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import click
 
 from ingot.tools.mlir_command import OptCommand
 from ingot.tools.report import Sources, debug_option, fail, read_text, reported, write_output
+from ingot.tools.startup import lean_process
 
 
 @click.command("opt", cls=OptCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -122,6 +123,7 @@ def command(
 
 def main() -> None:
     """Entry point of `ingot-opt`."""
+    lean_process()
     command(prog_name="ingot-opt")
 
 

@@ -16,6 +16,7 @@ from ingot.tools.report import (
     reported,
     write_output,
 )
+from ingot.tools.startup import lean_process
 
 
 def _serialize_spirv(file: str, sources: Sources, target: str) -> bytes:
@@ -103,6 +104,7 @@ def command(file: str, chosen: str | None, output: str, target: str, debug: bool
 
 def main() -> None:
     """Entry point of `ingot-translate`."""
+    lean_process()
     command(prog_name="ingot-translate")
 
 

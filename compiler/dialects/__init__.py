@@ -1,0 +1,7 @@
+"""IRDL definitions of the dialects that xDSL lacks, and ours in place of some that it has."""
+
+from __future__ import annotations
+
+from ingot.compiler.dialects import lazy_formats
+
+lazy_formats.install()

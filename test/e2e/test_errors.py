@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support.harness import EXAMPLES
 
-from ingot.tools.main import main
+from ingot.tools.main import command as main
 
 DYNAMIC = """func.func @f(%x: tensor<?xf32>, %s: tensor<1xi64>) -> tensor<?xf32> {
   %r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>

@@ -13,7 +13,7 @@ from support.harness import EXAMPLES
 
 from fuzz.generate import random_program
 from fuzz.mutate import mutated
-from ingot.tools.main import main
+from ingot.tools.main import command as main
 
 CONTROL = b"""func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<4xf32>, tensor<i32>) {
   %zero = arith.constant 0 : index

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from inspect import getclosurevars
 
 import pytest
+from xdsl.irdl.declarative_assembly_format import FormatProgram
 
 from ingot.compiler.dialects.context import DIALECTS, make_context
+from ingot.compiler.dialects.lazy_formats import LazyFormatProgram
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -27,4 +30,16 @@ print(*(m for m in sys.modules if m.startswith(("ingot.compiler.dialects.", "num
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert result.stdout.split() == ["ingot.compiler.dialects.context"]
+    assert result.stdout.split() == [
+        "ingot.compiler.dialects.lazy_formats",
+        "ingot.compiler.dialects.context",
+    ]
+
+
+def test_every_assembly_format_can_be_read() -> None:
+    """They are read at first use, so that a bad one would wait for a user."""
+    for name in DIALECTS:
+        for op in make_context().get_dialect(name).operations:
+            captured = getclosurevars(op.parse).nonlocals  # empty where the op parses itself
+            if isinstance(program := captured.get("assembly_program"), LazyFormatProgram):
+                assert isinstance(program.program, FormatProgram)

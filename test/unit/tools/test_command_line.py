@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ingot.tools.main import COMMANDS, main
+from ingot.tools.main import COMMANDS
+from ingot.tools.main import command as main
 
 PROGRAM = """func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>

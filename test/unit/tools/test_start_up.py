@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "softmax.mlir"
 
 HEAVY = ("xdsl", "numpy", "rich", "ingot.compiler")
 
@@ -26,10 +29,25 @@ def test_start_up_stays_light(arguments: list[str], forbidden: tuple[str, ...]) 
     program = (
         "import sys\n"
         "from ingot.tools.main import main\n"
-        f"try: main({arguments!r})\n"
+        f"sys.argv[1:] = {arguments!r}\n"
+        "try: main()\n"
         "except SystemExit as end: assert not end.code, end.code\n"
         f"heavy = [m for m in sys.modules if m.startswith({forbidden!r})]\n"
         "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_program_without_arrays_compiles_without_numpy(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from ingot.tools.main import main\n"
+        f"sys.argv[1:] = ['compile', {str(EXAMPLE)!r}, '--target', 'vulkan:generic',"
+        f" '-o', {str(tmp_path / 'a.ingot')!r}]\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "assert 'numpy' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
