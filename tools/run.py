@@ -16,15 +16,16 @@ from ingot.tools.report import (
     reported,
     text_of,
 )
+from ingot.tools.startup import lean_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ingot.compiler.driver.options import MathMode
     from ingot.runtime import LoadedBundle, Signature
+    from ingot.runtime.calls import Result
     from ingot.runtime.dtypes import Array
     from ingot.runtime.hal import Device
-    from ingot.runtime.calls import Result
     from ingot.targets.bundle.model import Bundle
 
 
@@ -196,6 +197,7 @@ def _verify(
 
 def main() -> None:
     """Entry point of `ingot-run`."""
+    lean_process()
     command(prog_name="ingot-run")
 
 
