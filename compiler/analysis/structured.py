@@ -160,7 +160,7 @@ def match_contraction(op: GenericOp) -> Contraction | None:
     product = combiner.contribution.owner
     if not isinstance(product, arith.MulfOp | arith.MuliOp):
         return None
-    sides = [_through_casts(v) for v in product.operands]
+    sides = [through_casts(v) for v in product.operands]
     block = op.body.block
     if {id(s) for s in sides} != {id(block.args[0]), id(block.args[1])}:
         return None
@@ -184,7 +184,7 @@ def match_contraction(op: GenericOp) -> Contraction | None:
 _CASTS = (arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp, arith.SIToFPOp, arith.UIToFPOp)
 
 
-def _through_casts(value: SSAValue) -> SSAValue:
+def through_casts(value: SSAValue) -> SSAValue:
     while not isinstance(value, BlockArgument) and isinstance(value.owner, _CASTS):
         value = value.owner.operands[0]
     return value

@@ -11,6 +11,18 @@ Emit = Literal["mlir", "spirv", "msl", "bundle"]
 
 
 @dataclass(frozen=True)
+class Differentiate:
+    """What `ingot grad` was asked for: replace a function by its vector-Jacobian product."""
+
+    wrt: tuple[str, ...] = ()
+    """Names or positions of arguments; empty for all floats that are not marked `ingot.nograd`."""
+    function: str = ""
+    """Empty for the only function of the module."""
+    with_value: bool = False
+    """Return the results, too, before the gradients."""
+
+
+@dataclass(frozen=True)
 class CompileOptions:
     """What `ingot compile` was asked for; nothing in the compiler reads global state instead."""
 
@@ -20,6 +32,8 @@ class CompileOptions:
     """safe: IEEE special values, contraction allowed; strict: no contraction; fast: fast math."""
     demote_f64: bool = False
     """Compute f64 programs in f32 instead of refusing them."""
+    differentiate: Differentiate | None = None
+    """Compile the gradient of a function instead of the function."""
     dump_dir: Path | None = None
     """Folder for the module after each stage, and each kernel's IR, SPIR-V and MSL."""
     print_after: frozenset[str] = frozenset()

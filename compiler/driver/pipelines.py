@@ -51,7 +51,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "linalg-compact-outputs",
         "canonicalize-tensor",
         "cse",
-        "outline-control-flow",
+        *_gradient(options),
         "gather-to-generic",
         "scatter-to-generic",
         "sort-to-generic",
@@ -76,6 +76,24 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
 
 def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L2: kernels, and the host program as a plan of commands over byte ranges."""
+def _gradient(options: CompileOptions) -> list[str]:
+    """L1 to L1: the gradient in place of the function, where that is asked for."""
+    asked = options.differentiate
+    if asked is None:
+        return []
+    arguments = {"wrt": asked.wrt} if asked.wrt else {}
+    function = {"function": asked.function} if asked.function else {}
+    choices = _options(**function, **arguments, with_value=asked.with_value)
+    return [
+        "gather-to-generic",
+        "generate-to-generic",
+        "pack-to-generic",
+        f"linalg-differentiate{choices}",
+        "canonicalize-tensor",
+        "cse",
+    ]
+
+
     most = min(_MOST_OPERANDS, profile.max_buffers)
     return [
         f"dispatch-form{_options(max_operands=most)}",
@@ -140,15 +158,24 @@ _MOST_OPERANDS = 24
 def whole_pipeline(options: CompileOptions, profile: TargetProfile) -> str:
     """All stages for one target as one pipeline."""
     return ",".join(stage.pipeline(options, profile) for stage in STAGES)
+def gradient_pipeline(options: CompileOptions, profile: TargetProfile) -> str:
+    """The passes from a program as it was read to its gradient, which is a program as well."""
+    passes, gradient = _tensor(options, profile), _gradient(options)
+    start = passes.index(gradient[0])
+    return ",".join(passes[: start + len(gradient)])
 
 
-def _options(**values: bool | int | str) -> str:
+
+
+def _options(**values: bool | int | str | tuple[str, ...]) -> str:
     """Options in the pipeline syntax: `{all=true target="metal:apple7"}`."""
     spelled = " ".join(f"{name.replace('_', '-')}={_spell(v)}" for name, v in values.items())
     return f"{{{spelled}}}"
 
 
-def _spell(value: bool | int | str) -> str:
+def _spell(value: bool | int | str | tuple[str, ...]) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_spell, value))
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int) else f'"{value}"'

@@ -1,0 +1,252 @@
+"""Reads at computed places, backwards: a scatter, which combines in the order of its entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import TensorType, i32
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    clamp,
+    elementwise,
+    loop_indices,
+    materialize,
+    reshape,
+)
+from ingot.compiler.analysis.index_bounds import index_bounds
+from ingot.compiler.analysis.map_inversion import linear_forms
+from ingot.compiler.analysis.scalar_folding import int_of
+from ingot.compiler.dialects import arith
+from ingot.compiler.dialects.ingot import ScatterOp, YieldOp
+from ingot.compiler.dialects.linalg import IndexOp
+
+from .drafts import Draft
+from .turning import gathered, per_iteration, zeros
+
+
+def scattered(emit: Emitter, draft: Draft, type_: TensorType[Attribute]) -> SSAValue:
+    """The sum over the iterations of the draft's contribution, each at the indices that it gives.
+
+    Indices that are linear in the loops are solved instead.
+    """
+    extents = draft.extents
+    exprs = [affine_of(index, extents) for index in draft.values[1:]]
+    shape = type_.get_shape()
+    known = [e for e in exprs if e is not None]
+    if len(known) == len(exprs):
+        map_ = AffineMap(len(extents), 0, tuple(known))
+        if _stays_inside(map_, extents, shape):
+            draft.values = draft.values[:1]
+            draft.prune()
+            result = gathered(emit, draft, map_, type_)
+            if result is not None:
+                return result
+    return _by_scatter(emit, draft, exprs, type_)
+
+
+def gathered_or_scattered(
+    emit: Emitter, draft: Draft, map_: AffineMap, type_: TensorType[Attribute]
+) -> SSAValue:
+    """`gathered`, also by maps with divisions and remainders."""
+    if linear_forms(map_) is None:
+        loops = loop_indices(draft.emit, len(draft.extents))
+        draft.values += [materialize(draft.emit, e, loops) for e in map_.results]
+        draft.prune()
+        return _by_scatter(emit, draft, list(map_.results), type_)
+    result = gathered(emit, draft, map_, type_)
+    assert result is not None
+    return result
+
+
+def affine_of(value: SSAValue, extents: Sequence[int]) -> AffineExpr | None:
+    """An index as a linear function of the loops, where it is one."""
+    number = int_of(value)
+    if number is not None:
+        return AffineConstantExpr(number)
+    owner = value.owner
+    match owner:
+        case IndexOp():
+            return AffineDimExpr(owner.dim.value.data)
+        case arith.AddiOp() | arith.SubiOp() | arith.MuliOp():
+            left, right = affine_of(owner.lhs, extents), affine_of(owner.rhs, extents)
+            if left is None or right is None:
+                return None
+            if isinstance(owner, arith.MuliOp):
+                constant = isinstance(left, AffineConstantExpr) or isinstance(
+                    right, AffineConstantExpr
+                )
+                return left * right if constant else None
+            return left + right if isinstance(owner, arith.AddiOp) else left + right * -1
+        case arith.IndexCastOp():
+            # A wrapped index would lie outside of the tensor.
+            return affine_of(owner.input, extents)
+        case arith.MaxSIOp() | arith.MinSIOp():
+            # A bound that always holds.
+            for inner, bound in (owner.operands, tuple(reversed(owner.operands))):
+                limit = int_of(bound)
+                low, high = index_bounds(inner, extents)
+                if limit is None:
+                    continue
+                if low >= limit if isinstance(owner, arith.MaxSIOp) else high <= limit:
+                    return affine_of(inner, extents)
+            return None
+        case _:
+            return None
+
+
+def _stays_inside(map_: AffineMap, extents: Sequence[int], shape: Sequence[int]) -> bool:
+    forms = linear_forms(map_)
+    if forms is None:
+        return False
+    for form, size in zip(forms, shape, strict=True):
+        reach = [c * (extents[i] - 1) for i, c in enumerate(form.coefficients)]
+        if form.offset + sum(min(0, r) for r in reach) < 0:
+            return False
+        if form.offset + sum(max(0, r) for r in reach) >= size:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Places:
+    """How the dimensions of a tensor are indexed: by a loop of their own, or computed."""
+
+    windows: dict[int, int]
+    """Dimension to the loop that runs over all of it, and gives nothing else."""
+    computed: list[int]
+    entries: list[int]
+    """The loops that the computed indices depend on."""
+
+
+def _places(draft: Draft, exprs: Sequence[AffineExpr | None], shape: Sequence[int]) -> _Places:
+    indices = draft.values[1:]
+    used = [_loops_of(draft, index) for index in indices]
+    windows: dict[int, int] = {}
+    for dim, expr in enumerate(exprs):
+        if not isinstance(expr, AffineDimExpr) or draft.extents[expr.position] != shape[dim]:
+            continue
+        if not any(expr.position in loops for d, loops in enumerate(used) if d != dim):
+            windows[dim] = expr.position
+    computed = [dim for dim in range(len(shape)) if dim not in windows]
+    entries = sorted({loop for dim in computed for loop in used[dim]})
+    return _Places(windows, computed, entries)
+
+
+def _loops_of(draft: Draft, value: SSAValue) -> set[int]:
+    """The loops that a value of the draft's body depends on."""
+    if isinstance(value, BlockArgument):
+        if value.block is draft.block:
+            return set(draft.maps[value.index].used_dims())
+        return set()
+    owner = value.owner
+    if isinstance(owner, IndexOp):
+        return {owner.dim.value.data}
+    assert not isinstance(owner, Block)
+    if owner.parent_block() is not draft.block:
+        return set()
+    return {loop for operand in owner.operands for loop in _loops_of(draft, operand)}
+
+
+def _by_scatter(
+    emit: Emitter,
+    draft: Draft,
+    exprs: Sequence[AffineExpr | None],
+    type_: TensorType[Attribute],
+) -> SSAValue:
+    """Contributions and places as tensors over the loops that the places depend on.
+
+    An index outside of the tensor counts for the element that the device reads there: the nearest.
+    """
+    shape = type_.get_shape()
+    if 0 in shape or 0 in draft.extents:
+        return zeros(emit, type_)
+    places = _places(draft, exprs, shape)
+    if not places.computed:
+        places.computed.append(0)
+        places.entries.append(places.windows.pop(0))
+    loops = [*places.entries, *(places.windows[d] for d in sorted(places.windows))]
+    indices = [draft.values[1 + dim] for dim in places.computed]
+    entry_tensor = _indices(emit, draft, indices, places, shape)
+    draft.values = draft.values[:1]
+    draft.prune()
+    updates = per_iteration(emit, draft, loops, type_.element_type)
+    block = Block(arg_types=[type_.element_type] * 2)
+    inner = Emitter.at_end(block, emit.location)
+    inner.add(YieldOp(inner.add(arith.AddfOp(block.args[0], block.args[1])).result))
+    scatter = ScatterOp(
+        entry_tensor, [updates], [zeros(emit, type_)], places.computed, Region(block)
+    )
+    return emit.add(scatter).results[0]
+
+
+def _indices(
+    emit: Emitter,
+    draft: Draft,
+    indices: Sequence[SSAValue],
+    places: _Places,
+    shape: Sequence[int],
+) -> SSAValue:
+    """The coordinates of each entry: entries x computed dimensions of i32."""
+    extents = [draft.extents[loop] for loop in places.entries]
+    columns: list[SSAValue] = []
+    for index, dim in zip(indices, places.computed, strict=True):
+        column = _copy_of(draft, index, places.entries, emit, shape[dim])
+        columns.append(reshape(emit, column, [*extents, 1]))
+    if len(columns) == 1:
+        return columns[0]
+    whole: TensorType[Attribute] = TensorType(i32, [*extents, len(columns)])
+    return emit.add(tensor.ConcatOp(columns, len(extents), whole)).result
+
+
+def _copy_of(
+    draft: Draft, index: SSAValue, loops: Sequence[int], emit: Emitter, size: int
+) -> SSAValue:
+    """An index that depends on `loops` alone, as a tensor of i32 over them."""
+    position = [loops.index(i) if i in loops else 0 for i in range(len(draft.extents))]
+    type_: TensorType[Attribute] = TensorType(i32, [draft.extents[loop] for loop in loops])
+    dims: list[AffineExpr] = [AffineDimExpr(p) for p in position]
+    rank = len(loops)
+
+    def read(map_: AffineMap) -> AffineMap:
+        results = tuple(e.replace_dims_and_symbols(dims, ()) for e in map_.results)
+        return AffineMap(rank, 0, results)
+
+    reads = [i for i, m in enumerate(draft.maps) if set(m.used_dims()) <= set(loops)]
+
+    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        values: dict[SSAValue, SSAValue] = {}
+        for i, argument in zip(reads, args, strict=True):
+            values[draft.block.args[i]] = argument
+
+        def copy(value: SSAValue) -> SSAValue:
+            owner = value.owner
+            if value in values or isinstance(owner, Block):
+                return values.get(value, value)
+            if owner.parent_block() is not draft.block:
+                return value
+            if isinstance(owner, IndexOp):
+                values[value] = inner.add(IndexOp(position[owner.dim.value.data])).result
+                return values[value]
+            for operand in owner.operands:
+                copy(operand)
+            new = inner.builder.insert(owner.clone(values))
+            for old, result in zip(owner.results, new.results, strict=True):
+                values[old] = result
+            return values[value]
+
+        inside = clamp(inner, copy(index), 0, size - 1)
+        return [inner.add(arith.IndexCastOp(inside, i32)).result]
+
+    return elementwise(
+        emit, type_, [draft.operands[i] for i in reads], [read(draft.maps[i]) for i in reads], body
+    )

@@ -1,0 +1,1 @@
+"""Scans, sorts and scatters, backwards."""

@@ -1,0 +1,106 @@
+"""Gradients held against central differences in float64, and on devices against float64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ingot.compiler.dialects.context import make_context
+from ingot.compiler.driver.gradient import gradient_text
+from ingot.compiler.driver.options import CompileOptions, Differentiate
+from ingot.compiler.frontends.reader import read_module
+from ingot.compiler.interpreter import evaluate
+from ingot.targets.bundle.writer import write_bundle
+from support.harness import Array, bundle_for, device, rt
+
+STEP = 1e-4
+"""Of central differences; with the error of order four below, 1e-10 or so for smooth functions."""
+
+
+def gradient_of(text: str, wrt: Sequence[str] = (), with_value: bool = False) -> str:
+    """The program that `ingot grad --emit mlir` writes."""
+    asked = Differentiate(tuple(wrt), with_value=with_value)
+    return gradient_text(text, "test.mlir", CompileOptions(targets=(), differentiate=asked))
+
+
+def evaluated(text: str, inputs: Sequence[Array]) -> list[Array]:
+    """The values of `@main` in float64."""
+    return evaluate(read_module(text, "test.mlir", make_context()), "main", inputs, "float64")
+
+
+def central_differences(
+    text: str, inputs: Sequence[Array], cotangents: Sequence[Array], argument: int
+) -> Array:
+    """The gradient of sum(cotangent * result) by one argument, one element after another."""
+    module = read_module(text, "test.mlir", make_context())
+
+    def total(array: Array) -> float:
+        given = [array if i == argument else v for i, v in enumerate(inputs)]
+        results = [r for r in evaluate(module, "main", given, "float64") if r.dtype.kind == "f"]
+        return sum(float(np.sum(c * r)) for c, r in zip(cotangents, results, strict=True))
+
+    gradient = np.zeros(inputs[argument].shape)
+    for place in np.ndindex(gradient.shape):
+        values: list[float] = []
+        for steps in (-2, -1, 1, 2):
+            moved = inputs[argument].astype(np.float64)
+            moved[place] += steps * STEP
+            values.append(total(moved))
+        gradient[place] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * STEP)
+    return gradient
+
+
+def check_gradient(
+    text: str,
+    inputs: Sequence[Array],
+    wrt: Sequence[int],
+    devices: Sequence[str] = (),
+    orders: int = 0,
+    rtol: float = 2e-5,
+    seed: int = 0,
+) -> list[Array]:
+    """Hold the gradient program of `@main` against central differences, and devices against it.
+
+    On `host` also in `orders` random orders of threads, with the same bits in each. Returns the
+    gradients in float64.
+    """
+    rng = np.random.default_rng(seed)
+    names = [str(i) for i in wrt]
+    results = [r for r in evaluated(text, inputs) if r.dtype.kind == "f"]
+    cotangents = [rng.standard_normal(r.shape).astype(np.float32) for r in results]
+    gradient = gradient_of(text, names)
+    found = evaluated(gradient, [*inputs, *cotangents])
+    for argument, array in zip(wrt, found, strict=True):
+        expected = central_differences(text, inputs, cotangents, argument)
+        scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
+        np.testing.assert_allclose(array, expected, rtol=1e-6, atol=1e-6 * scale)
+    given = [*inputs, *cotangents]
+    for name in devices:
+        check_on_device(gradient, given, found, name, orders, rtol)
+    return found
+
+
+def check_on_device(
+    gradient: str,
+    inputs: Sequence[Array],
+    expected: Sequence[Array],
+    device_name: str,
+    orders: int = 0,
+    rtol: float = 2e-5,
+) -> None:
+    """Run a gradient program in f32: close to float64, the same bits in any order of threads."""
+    opened = device(device_name)
+    loaded = rt.loads(write_bundle(bundle_for(gradient, device_name)))
+
+    def run(where: object) -> list[Array]:
+        result = loaded.bind(where).call("main", *inputs)
+        return list(result) if isinstance(result, tuple) else [result]
+
+    got = run(opened)
+    for array, want in zip(got, expected, strict=True):
+        scale = max(1e-3, float(np.max(np.abs(want), initial=0.0)))
+        np.testing.assert_allclose(array, want, rtol=rtol, atol=rtol * scale)
+    for order in range(orders if device_name == "host" else 0):
+        for array, again in zip(got, run(f"host:random:{order + 1}"), strict=True):
+            np.testing.assert_array_equal(array, again, "another order of threads")

@@ -1,0 +1,120 @@
+"""`ingot grad`: from a program to its gradient."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from ingot.tools.report import (
+    CommandLineError,
+    Sources,
+    debug_option,
+    read_text,
+    reported,
+    write_output,
+)
+from ingot.tools.startup import lean_process
+
+if TYPE_CHECKING:
+    from ingot.compiler.driver.options import MathMode
+
+
+@click.command("grad", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file")
+@click.option(
+    "--wrt",
+    multiple=True,
+    metavar="A,B",
+    help="Arguments, by name or position; all floats without `ingot.nograd` when left out.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write here; `-` is standard output.")
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help="Compile for this target (see `ingot targets`); may be given several times.",
+)
+@click.option(
+    "--emit",
+    type=click.Choice(["mlir", "bundle"]),
+    default="bundle",
+    show_default=True,
+    help="What to write: the gradient as a program, or compiled.",
+)
+@click.option("--function", default="", metavar="NAME", help="Which function, if there are more.")
+@click.option("--with-value", is_flag=True, help="Return the results, too, before the gradients.")
+@click.option(
+    "--math",
+    type=click.Choice(["safe", "fast", "strict"]),
+    default="safe",
+    show_default=True,
+    help="safe: IEEE special values; strict: also no contraction to fma; fast: fast math.",
+)
+@click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@debug_option
+def command(
+    file: str,
+    wrt: tuple[str, ...],
+    output: str | None,
+    targets: tuple[str, ...],
+    emit: str,
+    function: str,
+    with_value: bool,
+    math: str,
+    demote_f64: bool,
+    debug: bool,
+) -> None:
+    """Differentiate a function of FILE (`-` is standard input), backwards.
+
+    It keeps its name, takes its arguments and then one cotangent for each float result, and
+    returns one gradient for each name in --wrt.
+
+    \b
+    Example:
+      ingot grad layer.mlir --wrt x,w -o layer_grad.ingot --target metal:apple7
+      ingot grad layer.mlir --wrt x --emit mlir
+    """
+    if emit == "bundle" and not targets:
+        raise CommandLineError(
+            "error: no --target given; for example --target metal:apple7, or --emit mlir"
+        )
+    if output is None:
+        if emit == "bundle":
+            raise CommandLineError("error: no output given; write -o FILE.ingot")
+        output = "-"
+    from ingot.tools.compile import check_target_names, compile_with_progress
+
+    check_target_names(targets)
+    sources = Sources()
+    with reported(debug, sources):
+        text, name = read_text(file, sources)
+        from ingot.compiler.driver.options import CompileOptions, Differentiate
+
+        names = tuple(part.strip() for names in wrt for part in names.split(","))
+        options = CompileOptions(
+            targets=tuple(dict.fromkeys(targets)),
+            math=cast("MathMode", math),
+            demote_f64=demote_f64,
+            differentiate=Differentiate(names, function, with_value),
+        )
+        if emit == "mlir":
+            from ingot.compiler.driver.gradient import gradient_text
+
+            write_output(output, gradient_text(text, name, options).encode())
+            return
+        from ingot.targets.bundle.writer import write_bundle
+
+        compiled = compile_with_progress(text, name, options)
+        write_output(output, write_bundle(compiled.bundle))
+
+
+def main() -> None:
+    """Entry point of `ingot-grad`."""
+    lean_process()
+    command(prog_name="ingot-grad")
+
+
+if __name__ == "__main__":
+    main()
