@@ -52,6 +52,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "canonicalize-tensor",
         "cse",
         *_gradient(options),
+        "outline-control-flow",
         "gather-to-generic",
         "scatter-to-generic",
         "sort-to-generic",

@@ -26,8 +26,6 @@ PASSES: tuple[str, ...] = (
     "generate-to-generic",
     "pack-to-generic",
     "pad-to-generic",
-    "outline-control-flow",
-    "outline-dynamic-shapes",
     "linalg-differentiate",
     "slices-to-generic",
     "sink-scalars",
