@@ -113,6 +113,22 @@ def constant_array(attr: Attribute, type: Attribute | None = None) -> npt.NDArra
             raise ValueError(f"not a constant with known elements: {attr}{what}")
 
 
+def dense_data(attr: Attribute) -> bytes | None:
+    """The bytes of a `dense` attribute as it stores them, not copied; None for other attributes."""
+    match attr:
+        case DenseIntOrFPElementsAttr():
+            dense: DenseIntOrFPElementsAttr[Any] = attr
+            return dense.data.data
+        case _:
+            return None
+
+
+def is_repeated(data: bytes, width: int) -> bool:
+    """Whether `data` is its first `width` bytes again and again; nothing of it is copied."""
+    view = memoryview(data)
+    return view[width:] == view[: len(data) - width]
+
+
 def dense_constant(
     values: npt.NDArray[Any], element_type: Attribute
 ) -> DenseIntOrFPElementsAttr[Any]:

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Region
 
-from ingot.compiler.analysis.constants import constant_array
+from ingot.compiler.analysis.constants import constant_array, dense_data
 from ingot.compiler.analysis.diagnostics import file_line_col
 from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.dialects import dispatch, plan
@@ -51,6 +51,9 @@ _INTEGERS: dict[tuple[int, bool], model.DType] = {
     (32, True): model.DType.UI32,
     (64, True): model.DType.UI64,
 }
+
+_REPACKED = (model.DType.I1, model.DType.I4)
+"""Element types that a `dense` attribute stores in another way than a bundle."""
 
 _STORAGE: dict[plan.Storage, model.BufferKind] = {
     "argument": model.BufferKind.ARGUMENT,
@@ -285,11 +288,18 @@ class _Commands:
 
 
 def constant_bytes(constant: plan.ConstantOp) -> bytes:
-    """The data as the bundle stores it: row-major, i1 as one byte, two i4 to a byte."""
+    """The data as the bundle stores it: row-major, i1 as one byte, two i4 to a byte.
+
+    What the program holds in this form already is not copied.
+    """
     import numpy as np
 
+    dtype = dtype_of(constant.type.element_type)
+    stored = dense_data(constant.value)
+    if stored is not None and dtype not in _REPACKED:
+        return stored
     values = constant_array(constant.value, constant.type)
-    if dtype_of(constant.type.element_type) is model.DType.I4:
+    if dtype is model.DType.I4:
         nibbles = np.append(values.reshape(-1).view(np.uint8) & 15, np.uint8(0))
         pairs = nibbles[: values.size + values.size % 2].reshape(-1, 2)
         return (pairs[:, 0] | pairs[:, 1] << 4).tobytes()
@@ -305,9 +315,7 @@ class ConstantPool:
 
     def add(self, name: str, type_: model.TensorType, data: bytes) -> int:
         """Index of the constant in the bundle."""
-        from hashlib import sha256
-
-        key = (type_, sha256(data).digest())
+        key = (type_, data)
         if key not in self._by_content:
             self._by_content[key] = len(self._entries)
             self._entries.append(model.Constant(name, type_, data))

@@ -8,7 +8,6 @@ compiled once.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +28,7 @@ from ingot.compiler.driver.pass_pipeline import (
 from ingot.compiler.driver.pipelines import STAGES, Stage, whole_pipeline
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
+from ingot.compiler.frontends.source import SourceText
 from ingot.targets import VERSION
 from ingot.targets.bundle.model import Bundle, Function, Provenance, Variant
 from ingot.targets.profiles import PROFILES, TargetProfile
@@ -88,7 +88,8 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
     dump.source(text)
     context = make_context()
     on_stage("reading")
-    module = read_module(text, filename, context)
+    source = SourceText.of(text)
+    module = read_module(source, filename, context)
     verify(module, "as it was read")
     shared, *rest = STAGES
     _run_stage(module, context, shared, options, profiles[0])
@@ -115,7 +116,7 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
         compiler_version=VERSION,
         pipeline=";".join(f"{p.name}={whole_pipeline(options, p)}" for p in profiles),
         spirv_cross_version=_spirv_cross_version(profiles),
-        input_hash=hashlib.sha256(text.encode()).hexdigest(),
+        input_hash=source.digest,
     )
     bundle = Bundle(functions, constants.entries(), tuple(variants), provenance)
     return Compiled(bundle, tuple(targets), warnings(module))

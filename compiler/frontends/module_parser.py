@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
@@ -43,6 +42,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ingot.compiler.frontends.lexer import FastLexer
 from ingot.compiler.frontends.literals import LiteralError, dense_bytes, hex_bytes, raw_bytes
+from ingot.compiler.frontends.source import SourceText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,24 +74,23 @@ _UNREAD_DIALECTS = {
 class ModuleParser(Parser):
     """xDSL's parser with positions, forward aliases, literals and resources done right."""
 
-    def __init__(self, ctx: Context, text: str, filename: str):
+    def __init__(self, ctx: Context, source: SourceText, filename: str):
         super().__init__(ctx, "", filename)
-        self._parser_state = ParserState(FastLexer(Input(text, filename)))
-        self._text = text
+        self._parser_state = ParserState(FastLexer(Input(source.text, filename)))
+        self._source = source
+        self._text = source.text
         self._filename = StringAttr(filename)
-        self._line_starts: list[int] = [0, *(m.end() for m in re.finditer("\n", text))]
         self._ints: dict[int, IntAttr] = {}
         self._alias_positions: dict[str, int] | None = None
         self._forward_aliases: dict[str, Attribute] = {}
-        self._resources: dict[str, bytes] | None = None
+        self._resources: dict[str, tuple[str, int]] | None = None
         self._tensor_types: dict[str, TypeAttribute] = {}
 
     # Positions
 
     def position_of(self, offset: int) -> FileLineColLoc:
         """The file position of a character."""
-        line = bisect_right(self._line_starts, offset)
-        column = offset - self._line_starts[line - 1] + 1
+        line, column = self._source.place(offset)
         return FileLineColLoc(self._filename, self._int(line), self._int(column))
 
     def _int(self, value: int) -> IntAttr:
@@ -302,14 +301,14 @@ class ModuleParser(Parser):
         start = self._current_token.span
         if self._current_token.kind != MLIRTokenKind.LESS:
             self.raise_error("expected '<' after 'dense'")
-        body, is_string = self._literal_body(start.end)
+        body, offset = self._literal_body(start.end)
         if type is None:
             self.parse_punctuation(":", " in dense attribute")
             type = self._parse_dense_literal_type()
-        return self._dense(type, body, is_string, start)
+        return self._dense(type, body, offset, start)
 
-    def _literal_body(self, start: int) -> tuple[str, bool]:
-        """The text up to the closing `>` (and whether it was a string), which is consumed."""
+    def _literal_body(self, start: int) -> tuple[str, int | None]:
+        """The text up to the closing `>`, which is consumed, and the offset of a string's text."""
         text = self._text
         opening = re.compile(r"\s*").match(text, start)
         assert opening is not None
@@ -323,19 +322,25 @@ class ModuleParser(Parser):
         if end < 0 or close < 0:
             self.raise_error("the literal has no end", start)
         self._resume_from(end + 1)
-        return (text[begin + 1 : close] if is_string else text[begin:end]), is_string
+        return (text[begin + 1 : close], begin + 1) if is_string else (text[begin:end], None)
 
     def _dense(
         self,
         type: RankedStructure[AnyFloat | IntegerType | IndexType | ComplexType],
         body: str,
-        is_string: bool,
+        offset: int | None,
         span: Span,
     ) -> DenseIntOrFPElementsAttr:
         shape = type.get_shape()
         try:
-            if is_string:
-                data = hex_bytes(body, type.element_type, math.prod(shape))
+            if offset is not None:
+                blob = self._source.blobs.get(offset + 2)
+                count = math.prod(shape)
+                data = (
+                    hex_bytes(body, type.element_type, count)
+                    if blob is None
+                    else raw_bytes(blob, type.element_type, count)
+                )
             else:
                 data = dense_bytes(body, type.element_type, shape)
         except LiteralError as error:
@@ -363,24 +368,26 @@ class ModuleParser(Parser):
                 span,
             )
         try:
-            data = raw_bytes(
-                blob[_RESOURCE_ALIGNMENT_BYTES:], shaped.element_type, math.prod(shaped.get_shape())
-            )
+            data = raw_bytes(blob, shaped.element_type, math.prod(shaped.get_shape()))
         except LiteralError as error:
             self.raise_error(f"resource '{key}': {error}", span)
         return DenseIntOrFPElementsAttr(shaped, BytesAttr(data))
 
     def _find_resource(self, key: str) -> bytes | None:
-        """The blob of a key, from the metadata that stands at the end of the file."""
+        """The blob of a key, without the alignment that stands first, from the end of the file."""
         if self._resources is None:
-            begin = self._text.rfind("{-#")
-            section = self._text[begin:] if begin >= 0 else ""
+            begin = max(self._text.rfind("{-#"), 0)
             self._resources = {
-                quoted or bare: bytes.fromhex(digits)
-                for quoted, bare, digits in _RESOURCE.findall(section)
-                if len(digits) % 2 == 0
+                match[1] or match[2]: (match[3], match.start(3))
+                for match in _RESOURCE.finditer(self._text, begin)
             }
-        return self._resources.get(key)
+        digits, offset = self._resources.get(key, ("", 0))
+        blob = self._source.blobs.get(offset)
+        if blob is None:
+            if not digits or len(digits) % 2:
+                return None
+            blob = bytes.fromhex(digits)
+        return blob[_RESOURCE_ALIGNMENT_BYTES:]
 
     def _parse_file_metadata_dictionary(self) -> None:
         """Skip the metadata: its resources are read where they are used."""

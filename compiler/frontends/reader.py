@@ -10,12 +10,13 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ingot.compiler.analysis.diagnostics import Refusal
 from ingot.compiler.frontends.module_parser import ModuleParser
+from ingot.compiler.frontends.source import SourceText
 
 if TYPE_CHECKING:
     from xdsl.context import Context
 
 
-def read_module(text: str | bytes, filename: str, context: Context) -> ModuleOp:
+def read_module(text: str | bytes | SourceText, filename: str, context: Context) -> ModuleOp:
     """Parse a module of MLIR text.
 
     Raises `Refusal`, with the position in the text, for syntax errors, unknown ops and bytecode.
@@ -31,21 +32,20 @@ def read_module(text: str | bytes, filename: str, context: Context) -> ModuleOp:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
             raise Refusal(f"{filename} is not UTF-8 text") from error
+    source = SourceText.of(text) if isinstance(text, str) else text
     # An empty text has no token that could make xDSL's parser start.
-    if not text.strip():
+    if not source.text.strip():
         raise Refusal(f"{filename} is empty", _at(filename, 1, 1))
     parser = None
     try:
-        parser = ModuleParser(context, text, filename)
+        parser = ModuleParser(context, source, filename)
         return parser.parse_module()
     except (NotImplementedError, VerifyException) as error:
         # An attribute outside of any op that xDSL knows of but cannot hold.
         assert parser is not None
         raise Refusal(_sentence(str(error)), parser.position_of(parser.pos)) from error
     except ParseError as error:
-        start = error.span.start
-        line = text.count("\n", 0, start) + 1
-        column = start - (text.rfind("\n", 0, start) + 1) + 1
+        line, column = source.place(error.span.start)
         message, _, hint = _sentence(error.msg).partition("\nhelp: ")
         raise Refusal(message, _at(filename, line, column), hint or None) from error
 
