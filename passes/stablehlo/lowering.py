@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ingot.compiler.analysis.constants import dense_constant, numpy_dtype
+from ingot.compiler.analysis.constants import dense_constant, is_repeated, numpy_dtype
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter
 from ingot.compiler.analysis.types import as_integer
@@ -245,7 +245,7 @@ def splat_of(value: SSAValue) -> IntegerAttr | FloatAttr | None:
 
     dtype = numpy_dtype(element)
     size = dtype.itemsize
-    if not data or data != data[:size] * (len(data) // size):
+    if not data or not is_repeated(data, size):
         return None
     number = np.frombuffer(data[:size], dtype)[0]
     return constant(float(number) if isinstance(element, AnyFloat) else int(number), element)

@@ -26,6 +26,7 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from ingot.compiler.analysis.constants import is_repeated
 from ingot.compiler.analysis.generics import (
     Emitter,
     empty,
@@ -144,7 +145,7 @@ def _splat_value(
     if count == 0:
         return None
     width = len(data) // count
-    if data != data[:width] * count:
+    if not is_repeated(data, width):
         return None
     return next(iter(value.iter_attrs()))
 
