@@ -43,13 +43,13 @@ class SourceText:
         parts: list[str] = []
         blobs: dict[int, bytes] = {}
         length = done = 0
-        for start, end, data in _large_literals(whole):
+        for start, digits, data in _large_literals(whole):
             parts.append(whole[done:start])
             length += start - done
             blobs[length] = data
             digest.update(parts[-1].encode())
-            digest.update(whole[start:end].encode())
-            done = end
+            digest.update(digits.encode())
+            done = start + len(digits)
         parts.append(whole[done:])
         digest.update(parts[-1].encode())
         text = "".join(parts)
@@ -66,19 +66,20 @@ class SourceText:
         return line, column
 
 
-def _large_literals(whole: str) -> Iterator[tuple[int, int, bytes]]:
-    """Where the digits of each large literal begin and end, and what they mean."""
+def _large_literals(whole: str) -> Iterator[tuple[int, str, bytes]]:
+    """Where the digits of each large literal begin, the digits, and the bytes that they mean."""
     position = 0
     while (quote := whole.find('"0x', position)) >= 0:
         start = position = quote + 3
         end = whole.find('"', start)
         if end - start < _LARGE or not whole[max(quote - 2, 0) : quote].endswith(_BEFORE):
             continue
+        digits = whole[start:end]
         try:
-            data = unhexlify(whole[start:end])
+            data = unhexlify(digits)
         except (Error, ValueError):
             continue  # the parser says what is wrong with it
-        yield start, end, data
+        yield start, digits, data
         position = end
 
 
