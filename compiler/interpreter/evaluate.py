@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ModuleOp
 from xdsl.ir import Attribute
 
 from ingot.compiler.analysis.constants import numpy_dtype
 from ingot.compiler.analysis.types import element_type, shape_of_type
 from ingot.compiler.interpreter.frame import call, find_function
-from ingot.compiler.interpreter.values import Array, EvaluationError, Mode, Types
+from ingot.compiler.interpreter.values import (
+    Array,
+    EvaluationError,
+    Mode,
+    Types,
+    bit_width,
+)
 
 _HANDLERS = (
     "affine",
@@ -35,7 +41,8 @@ def evaluate(
 ) -> list[Array]:
     """Run a function of an L1 module (also of linalg before generalization) on NumPy arrays.
 
-    `inputs` have the shapes and types of the arguments; bf16 may be given as uint16 bits. In mode
+    `inputs` have the shapes and types of the arguments; bf16 may be given as uint16 bits, i4 as i8,
+    and results of i4 are int4 of ml_dtypes. In mode
     "program" every result is rounded to its type; in mode "float64" every float is a float64, the
     results too. Sums and contractions are accumulated in float64 in either mode. Raises
     `EvaluationError` for wrong inputs, failed asserts and reads outside of a tensor, and `Refusal`
@@ -54,7 +61,11 @@ def evaluate(
         _argument(np.asarray(value), type, index, types)
         for index, (value, type) in enumerate(zip(inputs, expected, strict=True))
     ]
-    return [np.asarray(result, order="C") for result in call(module, function_name, args, types)]
+    results = call(module, function_name, args, types)
+    return [
+        _result(np.asarray(result, order="C"), type)
+        for result, type in zip(results, function.function_type.outputs.data, strict=True)
+    ]
 
 
 def _argument(value: Array, type: Attribute, index: int, types: Types) -> Array:
@@ -62,6 +73,8 @@ def _argument(value: Array, type: Attribute, index: int, types: Types) -> Array:
     own = numpy_dtype(element)
     if own.name == "bfloat16" and value.dtype == np.uint16:
         value = value.view(own)
+    if bit_width(element) == 4 and value.dtype.name == "int4":
+        value = value.astype(own)
     sizes_agree = len(shape) == value.ndim and all(
         size in (DYNAMIC_INDEX, actual) for size, actual in zip(shape, value.shape, strict=True)
     )
@@ -70,3 +83,12 @@ def _argument(value: Array, type: Attribute, index: int, types: Types) -> Array:
             f"input {index} is {value.dtype} of shape {value.shape}, but the program takes {type}"
         )
     return types.fit(value, element)
+
+
+def _result(value: Array, type: Attribute) -> Array:
+    """The array as a caller knows it: i4, which is computed in i8, has a type of its own."""
+    if isinstance(element_type(type), IntegerType) and bit_width(type) == 4:
+        import ml_dtypes
+
+        return value.astype(ml_dtypes.int4)
+    return value

@@ -78,21 +78,46 @@ def _unique_symbol(name: str, taken: set[str]) -> str:
     return candidate
 
 
+def _computed(region: RegionOp) -> list[SSAValue]:
+    """What the region computes, each once; a result that it only hands on is the value itself."""
+    block = region.body.block
+    terminator = block.last_op
+    assert isinstance(terminator, YieldOp)
+    computed: dict[SSAValue, None] = {}
+    for result, value in zip(region.results, terminator.operands, strict=True):
+        owner = value.owner
+        if isinstance(owner, Operation) and owner.parent_block() is block:
+            computed[value] = None
+        else:
+            result.replace_all_uses_with(value)
+    return list(computed)
+
+
 def _outline(
     region: RegionOp, function: func.FuncOp, taken: set[str], made_by: dict[SSAValue, str]
-) -> func.FuncOp:
-    """Replace the region by a call; returns the kernel, which is not in the module yet."""
+) -> func.FuncOp | None:
+    """Replace the region by a call; returns the kernel, which is not in the module yet.
+
+    None where the region computes nothing.
+    """
+    computed = _computed(region)
+    terminator = region.body.block.last_op
+    assert isinstance(terminator, YieldOp)
+    yielded = list(zip(region.results, terminator.operands, strict=True))
+    terminator.operands = computed
+    if not computed:
+        region.detach()
+        region.erase()
+        return None
     captured = _captured(region)
     what = describe(region.body.block)
-    results = list(region.result_types)
+    results = [value.type for value in computed]
     body = region.detach_region(region.body)
     block = body.block
     for value in captured:
         argument = block.insert_arg(value.type, len(block.args))
         argument.name_hint = value.name_hint
         value.replace_uses_with_if(argument, lambda use: _is_in(use.operation, block))
-    terminator = block.last_op
-    assert isinstance(terminator, YieldOp)
     returned = func.ReturnOp(*terminator.operands)
     returned.location = region.location
     terminator.detach()
@@ -117,10 +142,12 @@ def _outline(
     parent = region.parent_block()
     assert parent is not None
     parent.insert_op_before(call, region)
-    for old, new in zip(region.results, call.res, strict=True):
-        new.name_hint = old.name_hint
-        made_by[new] = what
-        old.replace_all_uses_with(new)
+    made = dict(zip(computed, call.res, strict=True))
+    for old, value in yielded:
+        if (new := made.get(value)) is not None:
+            new.name_hint = new.name_hint or old.name_hint
+            made_by[new] = what
+            old.replace_all_uses_with(new)
     region.detach()
     region.erase()
     return kernel
@@ -156,5 +183,8 @@ class DispatchOutlinePass(ModulePass):
         for function in host_functions(op):
             made_by: dict[SSAValue, str] = {}
             for region in list(function.body.block.ops):
-                if isinstance(region, RegionOp):
-                    op.body.block.add_op(_outline(region, function, taken, made_by))
+                if not isinstance(region, RegionOp):
+                    continue
+                kernel = _outline(region, function, taken, made_by)
+                if kernel is not None:
+                    op.body.block.add_op(kernel)

@@ -49,6 +49,10 @@ def _is_i4(type_: Attribute) -> bool:
     return element_type(type_) == i4
 
 
+def _holds_i4(value: SSAValue) -> bool:
+    return _is_i4(value.type)
+
+
 def _computed_type(type_: Attribute) -> Attribute:
     """i8 in place of i4."""
     if not _is_i4(type_):
@@ -181,8 +185,11 @@ def _replace_constant(op: arith.ConstantOp) -> None:
     erase(op)
 
 
-def _rewrite(op: Operation) -> None:
-    """Rewrite a scalar op on i4, before the types change."""
+def _rewrite(op: Operation, reads_i4: bool) -> None:
+    """Rewrite a scalar op on i4, before the types change.
+
+    `reads_i4` tells what its first operand was: i8 where that has been rewritten already.
+    """
     if not op.name.startswith(("arith.", "math.")):
         return
     if isinstance(op, arith.ConstantOp):
@@ -192,7 +199,7 @@ def _rewrite(op: Operation) -> None:
         byte = op.input if op.input.type == i8 else emit.add(TruncIOp(op.input, i8)).result
         op.result.replace_all_uses_with(_signed_nibble(emit, byte))
         erase(op)
-    elif isinstance(op, _UNSIGNED) and _is_i4(op.operands[0].type):
+    elif isinstance(op, _UNSIGNED) and reads_i4:
         emit = Emitter.before(op)
         bits = emit.add(arith.AndIOp(op.operands[0], _constant(emit, 15))).result
         if op.results[0].type == i8:
@@ -216,7 +223,11 @@ def _rewrite(op: Operation) -> None:
 
 
 def _uses_i4(op: Operation) -> bool:
-    return any(_is_i4(v.type) for v in (*op.operands, *op.results))
+    return any(map(_holds_i4, (*op.operands, *op.results)))
+
+
+def _reads_i4(op: Operation) -> bool:
+    return bool(op.operands) and _holds_i4(op.operands[0])
 
 
 def _unpack(function: func.FuncOp) -> None:
@@ -224,11 +235,11 @@ def _unpack(function: func.FuncOp) -> None:
     type_ = function.function_type
     if any(map(_is_i4, (*type_.inputs, *type_.outputs))):
         function.attributes.setdefault(SIGNATURE, type_)
-    for argument in block.args:
+    for argument in filter(_holds_i4, block.args):
         _check(argument)
-    for op in list(function.body.walk()):
-        if _uses_i4(op):
-            _rewrite(op)
+    users = [(op, _reads_i4(op)) for op in function.body.walk() if _uses_i4(op)]
+    for op, reads_i4 in users:
+        _rewrite(op, reads_i4)
     for op in function.body.walk():
         for result in op.results:
             _retype(result)
@@ -280,5 +291,5 @@ class UnpackInt4Pass(ModulePass):
                 continue
             values = [*function.body.block.args]
             values += [result for inner in function.body.walk() for result in inner.results]
-            if any(_is_i4(value.type) for value in values):
+            if any(map(_holds_i4, values)):
                 _unpack(function)

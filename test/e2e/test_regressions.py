@@ -132,6 +132,34 @@ func.func @main(%x: tensor<33xi16>, %y: tensor<33x33xi16>) -> (tensor<33x33xi64>
   return %p, %max : tensor<33x33xi64>, tensor<i64>
 }
 """,
+    # Merged into one loop the packing is a copy, and a kernel without a computation is none.
+    "tiles that lie in order": """
+func.func @main(%x: tensor<16xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %r = linalg.pack %x inner_dims_pos = [0] inner_tiles = [4] into %e
+    : tensor<16xf32> -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+""",
+    # An i4 that an op computes has no sign for the next one either.
+    "unsigned readings of computed i4": """
+func.func @main(%x: tensor<64xi4>) -> (tensor<64xf32>, tensor<64xi32>) {
+  %f = tensor.empty() : tensor<64xf32>
+  %i = tensor.empty() : tensor<64xi32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>,
+                                          affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xi4>) outs(%f, %i : tensor<64xf32>, tensor<64xi32>) {
+  ^bb0(%a: i4, %o0: f32, %o1: i32):
+    %s = arith.addi %a, %a : i4
+    %u = arith.uitofp %s : i4 to f32
+    %least = arith.constant -8 : i4
+    %x8 = arith.xori %s, %least : i4
+    %w = arith.extui %x8 : i4 to i32
+    linalg.yield %u, %w : f32, i32
+  } -> (tensor<64xf32>, tensor<64xi32>)
+  return %r#0, %r#1 : tensor<64xf32>, tensor<64xi32>
+}
+""",
 }
 
 

@@ -1,5 +1,15 @@
 // RUN: ingot-opt %s -p 'dispatch-form,dispatch-outline' | filecheck %s
 
+// What a region only hands on is no kernel's result.
+// CHECK-LABEL: func.func @handed_on
+// CHECK-NEXT:    return %x : tensor<4xf32>
+func.func @handed_on(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = dispatch.region -> (tensor<4xf32>) {
+    dispatch.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
 // Kernels are named after what they compute, their inputs after the source.
 // CHECK-LABEL: func.func @step
 // CHECK-NEXT:    %[[E:.*]] = dispatch.call @step_exp(%weight) : (tensor<8xf32>) -> tensor<8xf32>

@@ -29,3 +29,20 @@ func.func @constant() -> tensor<3xi4> {
   %0 = arith.constant dense<[1, -2, 7]> : tensor<3xi4>
   return %0 : tensor<3xi4>
 }
+
+// What comes of an op on i4 is i4 as well, and has no sign where it is extended without one.
+// CHECK-LABEL: func.func @computed
+// CHECK:         arith.addi %q, %q : i8
+// CHECK:         %[[SUM:.*]] = arith.shrsi
+// CHECK:         %[[BITS:.*]] = arith.andi %[[SUM]]
+// CHECK-NEXT:    arith.uitofp %[[BITS]] : i8 to f32
+func.func @computed(%w: tensor<3xi4>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%w : tensor<3xi4>) outs(%e : tensor<3xf32>) {
+  ^bb0(%q: i4, %o: f32):
+    %s = arith.addi %q, %q : i4
+    %f = arith.uitofp %s : i4 to f32
+    linalg.yield %f : f32
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
