@@ -92,6 +92,8 @@ class Body:
                     f"{self.constant(source).name} : {source}",
                     "i1",
                 )
+            if dtype == "i4":
+                return self.cast(self.cast(value, "i8"), dtype)
             name = self.random.choice(["arith.fptosi", "arith.fptoui"])
             return self._convert(name, value, dtype)
         if source == "index":
@@ -105,9 +107,9 @@ class Body:
 
     def _integer_to_float(self, value: Scalar, dtype: str) -> Scalar:
         """Through a remainder that keeps the float small: -7 to 7."""
-        if value.dtype == "i1":
+        if value.dtype in ("i1", "i4"):
             name = self.random.choice(["arith.sitofp", "arith.uitofp"])
-            return self._convert(name, value, dtype, Spread(1.0, 1.0))
+            return self._convert(name, value, dtype, Spread(15.0, 1.0))
         seven = self.constant(value.dtype, 7)
         small = self.emit(f"arith.remsi {value.name}, {seven.name} : {value.dtype}", value.dtype)
         return self._convert("arith.sitofp", small, dtype, Spread(7.0, 1.0))
@@ -191,7 +193,10 @@ class Body:
         )
 
     def integer_step(self, value: Scalar, other: Scalar) -> Scalar:
-        """Integer arithmetic, with every edge."""
+        """Integer arithmetic, with every edge; of i4, which is for storage, what it has."""
+        if value.dtype == "i4":
+            name = self.random.choice(INTEGER_OPS[:10])
+            return self.emit(f"arith.{name} {value.name}, {other.name} : i4", "i4")
         if self.random.random() < 0.15:
             name = self.random.choice(["math.absi", "math.ctpop", "math.ctlz", "math.cttz"])
             return self.emit(f"{name} {value.name} : {value.dtype}", value.dtype)
@@ -300,5 +305,6 @@ CMPF = ("oeq", "one", "olt", "ole", "ogt", "oge", "ord", "ueq", "une", "ult", "u
 CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 INTEGER_OPS = (
     "addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui",
-    "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "shli", "shrsi", "shrui",
+    "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui", "shli",
+    "shrsi", "shrui",
 )  # fmt: skip

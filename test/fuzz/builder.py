@@ -11,6 +11,8 @@ from fuzz.bodies import Body, Scalar
 from fuzz.values import DTYPES, FLOATS, Op, Program, Shape, Spread, Value, tensor
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 33, 64, 65, 100, 257)
+OPEN_SIZES = (13, 29, 71)
+"""Sizes that no step makes by itself: a dimension that has one of them has it from an argument."""
 MOST_ELEMENTS = 20_000
 MOST_ITERATIONS = 200_000
 
@@ -24,6 +26,8 @@ class Builder:
 
     random: Random
     special: bool = False
+    opened: tuple[int, ...] = ()
+    """Sizes that the text of the program leaves open."""
     arguments: list[Value] = field(default_factory=list[Value])
     ops: list[Op] = field(default_factory=list[Op])
     values: list[Value] = field(default_factory=list[Value])
@@ -38,7 +42,8 @@ class Builder:
 
     def size(self) -> int:
         """A size of a dimension, sometimes zero."""
-        return 0 if self.random.random() < 0.015 else self.random.choice(SIZES)
+        sizes = (*self.opened, *self.opened, 1, 2, 4, 8) if self.opened else SIZES
+        return 0 if self.random.random() < 0.015 else self.random.choice(sizes)
 
     def shape(self, rank: int | None = None) -> Shape:
         """A random shape of few elements."""
@@ -230,8 +235,11 @@ class Builder:
         if self.arguments and random.random() < 0.1:
             results.append(random.choice(self.arguments))
         random.shuffle(results)
+        # Elements of i4 are packed two to a byte, which takes a known size.
+        packed = any(v.dtype == "i4" for op in self.ops for v in (*op.results, *self.arguments))
+        opened = () if packed else self.opened
         return Program(
-            tuple(self.arguments), tuple(self.ops), tuple(results), self.special
+            tuple(self.arguments), tuple(self.ops), tuple(results), self.special, opened
         ).pruned()
 
 

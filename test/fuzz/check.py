@@ -17,7 +17,6 @@ from ingot.compiler.driver.options import CompileOptions
 from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate
 from ingot.targets.bundle.writer import write_bundle
-from ingot.targets.profiles import PROFILES
 
 TARGETS = {"host": "metal:apple7", "vulkan": "vulkan:generic"}
 
@@ -29,6 +28,8 @@ class Failure:
     kind: str
     """`mismatch`, `refused` or `crash`."""
     message: str
+    device: str
+    """The first device that failed."""
 
 
 def reference(
@@ -39,55 +40,58 @@ def reference(
     return [evaluate(module, n, list(i)) for n, i in zip(names, inputs, strict=True)]
 
 
-def check(program: Program, seed: int, device: str) -> Failure | None:
-    """Compile, run, compare; `device` is a name for `open_device`, as `host:random:7`."""
-    return check_all([program], [seed], device)[0]
+def check(program: Program, seed: int, devices: Sequence[str]) -> Failure | None:
+    """Compile, run, compare; `devices` are names for `open_device`, as `host:random:7`."""
+    return check_all([program], [seed], devices)[0]
 
 
 def check_all(
-    programs: Sequence[Program], seeds: Sequence[int], device: str
+    programs: Sequence[Program], seeds: Sequence[int], devices: Sequence[str]
 ) -> list[Failure | None]:
-    """`check` of several programs as functions of one module, which is faster.
+    """`check` of several programs as functions of one module, compiled once, which is faster.
 
     When that fails, each runs alone to find the one that is wrong.
     """
     names = [f"p{n}" for n in range(len(programs))]
     text = "".join(p.text(n) for p, n in zip(programs, names, strict=True))
     inputs = [random_inputs(p, seed) for p, seed in zip(programs, seeds, strict=True)]
+    found: list[Failure | None] = [None] * len(programs)
+    device = devices[0]
     try:
-        results = _run(text, names, inputs, device)
+        targets = tuple(dict.fromkeys(TARGETS[name.partition(":")[0]] for name in devices))
+        bundle = compile_module(text, "fuzz.mlir", CompileOptions(targets=targets))
+        loaded = rt.loads(write_bundle(bundle))
         expected = reference(text, names, inputs)
+        for device in devices:
+            results = _run(loaded, names, inputs, device)
+            for n, (program, got, want) in enumerate(zip(programs, results, expected, strict=True)):
+                found[n] = found[n] or _mismatch(program, got, want, device)
     except Exception as error:
         if len(programs) > 1:
-            return [check(p, s, device) for p, s in zip(programs, seeds, strict=True)]
+            return [check(p, s, devices) for p, s in zip(programs, seeds, strict=True)]
         kind = "refused" if isinstance(error, Refusal) else "crash"
-        return [Failure(kind, f"{type(error).__name__}: {error}")]
-    found: list[Failure | None] = []
-    for program, got, want in zip(programs, results, expected, strict=True):
-        problem = next(
-            (
-                f"result {n}: {text}"
-                for n, (value, a, b) in enumerate(zip(program.results, got, want, strict=True))
-                if (text := difference(value, a, b))
-            ),
-            None,
-        )
-        found.append(None if problem is None else Failure("mismatch", problem))
+        return [Failure(kind, f"{type(error).__name__}: {error}", device)]
     return found
 
 
 def _run(
-    text: str, names: Sequence[str], inputs: Sequence[Sequence[Array]], device: str
+    loaded: rt.LoadedBundle, names: Sequence[str], inputs: Sequence[Sequence[Array]], device: str
 ) -> list[list[Array]]:
-    target = TARGETS[device.partition(":")[0]]
-    assert target in PROFILES
-    bundle = compile_module(text, "fuzz.mlir", CompileOptions(targets=(target,)))
-    bound = rt.loads(write_bundle(bundle)).bind(rt.open_device(device))
+    bound = loaded.bind(rt.open_device(device))
     results: list[list[Array]] = []
     for name, arguments in zip(names, inputs, strict=True):
         result = bound.call(name, *arguments)
         results.append(list(result) if isinstance(result, tuple) else [result])
     return results
+
+
+def _mismatch(
+    program: Program, got: Sequence[Array], want: Sequence[Array], device: str
+) -> Failure | None:
+    for n, (value, mine, theirs) in enumerate(zip(program.results, got, want, strict=True)):
+        if text := difference(value, mine, theirs):
+            return Failure("mismatch", f"result {n}: {text}", device)
+    return None
 
 
 def difference(value: Value, got: Array, want: Array) -> str | None:

@@ -10,14 +10,14 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz import movement, named, structured
-from fuzz.builder import Builder
+from fuzz import indexed, movement, named, structured
+from fuzz.builder import OPEN_SIZES, Builder
 from fuzz.values import FLOATS, Program, Shape, Spread, Value
 
 Array = NDArray[Any]
 Step = Callable[[Builder], None]
 
-STEPS: tuple[tuple[Step, int], ...] = (
+STEPS: tuple[tuple[Step, float], ...] = (
     (structured.elementwise, 8),
     (structured.reduction, 6),
     (structured.contraction, 3),
@@ -42,14 +42,39 @@ STEPS: tuple[tuple[Step, int], ...] = (
     (named.reduce, 1),
     (named.softmax, 1),
     (named.layer_norm, 1),
+    (indexed.gather, 1),
+    (indexed.scatter, 1),
+    (indexed.moved_slice, 1),
+    (indexed.insert, 1),
+    (indexed.sort, 0.5),
+    (indexed.scan, 1),
+    (indexed.pack, 1),
+    (indexed.bitcast, 0.5),
+    (indexed.convolution, 1),
 )
 """What a program is made of, and how often."""
+OPEN_STEPS: tuple[tuple[Step, float], ...] = (
+    (structured.elementwise, 8),
+    (structured.reduction, 4),
+    (structured.contraction, 2),
+    (structured.argmax, 1),
+    (movement.transpose, 1),
+    (movement.broadcast, 1),
+    (movement.diagonal_copy, 1),
+    (named.unary, 1),
+    (named.binary, 1),
+    (named.product, 2),
+    (named.reduce, 1),
+    (named.layer_norm, 1),
+)
+"""The steps of a program with open sizes: those that make no sizes of their own."""
 
 
 def random_program(random: Random, most: int = 12) -> Program:
     """A program of a few steps; the same one for the same state of `random`."""
-    builder = Builder(random, special=random.random() < 0.1)
-    steps, weights = zip(*STEPS, strict=True)
+    opened = OPEN_SIZES if random.random() < 0.12 else ()
+    builder = Builder(random, random.random() < 0.1, opened)
+    steps, weights = zip(*(OPEN_STEPS if opened else STEPS), strict=True)
     for _ in range(random.randint(1, most)):
         if len(builder.ops) > 3 * most:
             break
@@ -89,6 +114,8 @@ def _input(value: Value, rng: np.random.Generator, special: bool) -> Array:
         return np.asarray(array).astype(dtype)
     if value.dtype == "i1":
         return np.asarray(rng.random(shape) < 0.5)
+    if value.dtype == "i4":
+        return np.asarray(rng.integers(-8, 8, shape)).astype(ml_dtypes.int4)
     dtype = np.dtype(
         {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}[value.dtype]
     )

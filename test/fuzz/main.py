@@ -49,23 +49,23 @@ def main() -> int:
 
 def _run_batch(seeds: range, folder: Path) -> int:
     programs = [random_program(Random(seed)) for seed in seeds]
+    devices = [pattern.format(seed=seeds.start) for pattern in DEVICES]
     failures = 0
-    for pattern in DEVICES:
-        device = pattern.format(seed=seeds.start)
-        for program, seed, failure in zip(
-            programs, seeds, check_all(programs, list(seeds), device), strict=True
-        ):
-            if failure is not None:
-                failures += 1
-                _report(program, seed, device, failure, folder)
+    for program, seed, failure in zip(
+        programs, seeds, check_all(programs, list(seeds), devices), strict=True
+    ):
+        if failure is not None:
+            failures += 1
+            _report(program, seed, failure, folder)
     return failures
 
 
-def _report(program: Program, seed: int, device: str, failure: Failure, folder: Path) -> None:
+def _report(program: Program, seed: int, failure: Failure, folder: Path) -> None:
+    device = failure.device
     print(f"seed {seed} on {device}: {failure.kind}: {failure.message[:300]}", flush=True)
 
     def fails(smaller: Program) -> bool:
-        found = check(smaller, seed, device)
+        found = check(smaller, seed, [device])
         return found is not None and found.kind == failure.kind
 
     small = minimized(program, fails)

@@ -269,7 +269,10 @@ def constant(builder: Builder) -> None:
     def element() -> str:
         if dtype in FLOATS:
             return str(random.choice([0.0, -0.5, 1.25, 3.0, -4.0]))
-        return random.choice(["true", "false"]) if dtype == "i1" else str(random.randint(-100, 100))
+        most = 7 if dtype == "i4" else 100
+        return (
+            random.choice(["true", "false"]) if dtype == "i1" else str(random.randint(-most, most))
+        )
 
     def nested(dims: Shape) -> str:
         if not dims:

@@ -191,7 +191,7 @@ def _reduce(
     random, dtype = builder.random, term.dtype
     op, literal = random.choice(combiners(dtype))
     if op == "mulf":
-        op, literal = "addf", "0.0"
+        term = sign(body, term)
     if dtype in FLOATS and op == "addf":
         term = body.bounded(term, 64.0 if dtype != "f16" else 4.0)
     shape = tuple(sizes[d] for d in kept)
@@ -208,12 +208,26 @@ def _reduce(
     builder.generic(inputs, [(init, permuted(kept))], iterators, body, [result], [spread], captured)
 
 
+def sign(body: Body, value: Scalar) -> Scalar:
+    """1 or -1 in the type of a float, so that a product of many has no error and stays small."""
+    if not value.exact:
+        return body.constant(value.dtype, -1.0)
+    zero, one = body.constant(value.dtype, 0.0), body.constant(value.dtype, 1.0)
+    below = body.emit(f"arith.cmpf olt, {value.name}, {zero.name} : {value.dtype}", "i1")
+    minus = body.constant(value.dtype, -1.0)
+    return body.emit(
+        f"arith.select {below.name}, {minus.name}, {one.name} : {value.dtype}",
+        value.dtype,
+        Spread(1.0, 1.0),
+    )
+
+
 def argmax(builder: Builder) -> None:
     """The largest or smallest element of each row and where it is: a pair that is reduced."""
     random = builder.random
     value = builder.pick(lambda v: v.exact and v.dtype != "i1" and len(v.shape) > 0)
     if value is None:
-        value = builder.argument(builder.shape(2), random.choice([*FLOATS, *INTEGERS]))
+        value = builder.argument(builder.shape(2), random.choice([*FLOATS, *INTEGERS[1:]]))
     rank, dtype = len(value.shape), value.dtype
     axis = random.randrange(rank)
     kept = [d for d in range(rank) if d != axis]
@@ -245,6 +259,7 @@ def argmax(builder: Builder) -> None:
 PRODUCTS = (
     ("f32", "f32"), ("f32", "f32"), ("f32", "f32"), ("f16", "f32"), ("bf16", "f32"),
     ("f16", "f16"), ("bf16", "bf16"), ("i8", "i32"), ("i32", "i32"), ("i16", "i64"), ("i1", "i32"),
+    ("i4", "i32"),
 )  # fmt: skip
 """Element types of the factors and of the sum."""
 

@@ -18,15 +18,15 @@ BATCH = 5
 PROGRAMS = 100
 
 
-@pytest.mark.parametrize("device", ["host:random:{seed}", "vulkan"])
 @pytest.mark.parametrize("first", range(0, PROGRAMS, BATCH))
-def test_random_programs(first: int, device: str) -> None:
-    opened(device.partition(":")[0])
+def test_random_programs(first: int) -> None:
+    devices = [f"host:random:{first}", "vulkan"]
+    for device in devices:
+        opened(device.partition(":")[0])
     seeds = list(range(first, first + BATCH))
-    programs = [random_program(Random(seed)) for seed in seeds]
-    failures = check_all(programs, seeds, device.format(seed=first))
+    failures = check_all([random_program(Random(seed)) for seed in seeds], seeds, devices)
     wrong = [
-        f"seed {seed}: {failure.kind}: {failure.message}"
+        f"seed {seed} on {failure.device}: {failure.kind}: {failure.message}"
         for seed, failure in zip(seeds, failures, strict=True)
         if failure is not None
     ]

@@ -8,8 +8,10 @@ are only applied to exact values, so a right device can never disagree by more t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from math import prod
+from re import Match
 
 Shape = tuple[int, ...]
 
@@ -19,9 +21,9 @@ LARGEST = {"f32": 1.0e5, "f16": 1.0e3, "bf16": 1.0e5}
 """Values beyond this are clamped before more is done with them: far from the type's infinity."""
 SMALLEST = {"f32": 1.2e-38, "f16": 6.2e-5, "bf16": 1.2e-38}
 """The smallest normal: below it a device may flush to zero."""
-WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
+WIDTH = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
 FLOATS = tuple(SIGNIFICAND)
-INTEGERS = ("i8", "i16", "i32", "i64")
+INTEGERS = ("i4", "i8", "i16", "i32", "i64")
 DTYPES = (*FLOATS, *INTEGERS, "i1")
 
 
@@ -91,6 +93,8 @@ class Program:
     results: tuple[Value, ...]
     special: bool = False
     """Whether NaN and infinities are among the inputs."""
+    opened: tuple[int, ...] = ()
+    """Sizes that the text leaves open, as `?`: those of them that an argument has."""
 
     def pruned(self) -> Program:
         """Without ops and arguments that no result needs."""
@@ -109,10 +113,33 @@ class Program:
         types = ", ".join(value.type for value in self.results)
         names = ", ".join(value.name for value in self.results)
         body = "\n".join(f"  {line}" for op in self.ops for line in op.text.splitlines())
-        return (
+        text = (
             f"func.func @{name}({arguments}) -> ({types}) {{\n{body}\n"
             f"  return {names} : {types}\n}}\n"
         )
+        return self._with_open_sizes(text) if self.opened else text
+
+    def _with_open_sizes(self, text: str) -> str:
+        opened: set[str] = set()
+        lines: list[str] = []
+        for size in self.opened:
+            found = next((v for v in self.arguments if size in v.shape), None)
+            if found is not None:
+                opened.add(str(size))
+                lines.append(f"  %c{size} = arith.constant {found.shape.index(size)} : index")
+                lines.append(f"  %n{size} = tensor.dim {found.name}, %c{size} : {found.type}")
+
+        def with_sizes(match: Match[str]) -> str:
+            names = [f"%n{part}" for part in match[1].split("x") if part in opened]
+            return f"tensor.empty({', '.join(names)}) : tensor<{match[1]}>"
+
+        def with_marks(match: Match[str]) -> str:
+            return f"tensor<{'x'.join('?' if p in opened else p for p in match[1].split('x'))}>"
+
+        first, _, rest = text.partition("\n")
+        text = "\n".join([first, *lines, rest])
+        text = re.sub(r"tensor\.empty\(\) : tensor<([^>]*)>", with_sizes, text)
+        return re.sub(r"tensor<([^>]*)>", with_marks, text)
 
 
 def tensor(shape: Shape, dtype: str) -> str:
