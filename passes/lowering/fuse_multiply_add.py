@@ -14,30 +14,29 @@ from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.analysis.building import before
 from ingot.compiler.dialects.arith import AddfOp, MulfOp
-from ingot.passes.lowering.kernel import kernels
 
 
 @dataclass(frozen=True)
 class FuseMultiplyAddPass(ModulePass):
-    """Contract a product that only a sum uses to one fused op, in f32, on L4 kernels.
+    """Contract a product that only a sum uses to one fused op, in f32, in functions of L4.
 
     before:  %p = arith.mulf %a, %b : vector<4xf32>
              %s = arith.addf %c, %p : vector<4xf32>
     after:   %s = vector.fma %a, %b, %c : vector<4xf32>
 
     Where a target's compiler may not contract by itself, this is how contraction, which all but
-    strict math allows, happens: at the same places on every device.
+    strict math allows, happens: at the same places on every device. The formulas of `expand-math`
+    hold with and without.
     """
 
     name = "fuse-multiply-add"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in kernels(op):
-            for inner in list(kernel.walk()):
-                if isinstance(inner, AddfOp) and isinstance(
-                    get_element_type_or_self(inner.result.type), Float32Type
-                ):
-                    _fuse(inner)
+        for inner in list(op.walk()):
+            if isinstance(inner, AddfOp) and isinstance(
+                get_element_type_or_self(inner.result.type), Float32Type
+            ):
+                _fuse(inner)
 
 
 def _fuse(add: AddfOp) -> None:

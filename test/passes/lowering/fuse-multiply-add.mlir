@@ -25,3 +25,12 @@ func.func @kept(%x: f32, %y: f32, %h: f16) -> (f32, f32, f16) attributes {ingot.
   %t = arith.addf %q, %h : f16
   func.return %p, %s, %t : f32, f32, f16
 }
+
+// So do the formulas that `expand-math` has put into functions.
+// CHECK-LABEL: func.func private @ingot_formula
+// CHECK-NEXT: math.fma %x, %x, %x : f32
+func.func private @ingot_formula(%x: f32) -> f32 {
+  %p = arith.mulf %x, %x : f32
+  %s = arith.addf %p, %x : f32
+  func.return %s : f32
+}
