@@ -11,6 +11,7 @@ from xdsl.utils.type import get_element_type_or_self
 from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
 from ingot.compiler.analysis.shared_loops import Dims, shared_dims
 from ingot.compiler.analysis.structured import (
+    element_type,
     indexing_maps,
     loop_extents,
     match_combiner,
@@ -161,6 +162,8 @@ def _contraction(func: FuncOp, shape: tuple[int, ...]) -> ContractionShape | Non
     assert contraction is not None
     if len(contraction.k) != 1 or shape_of(op.outputs[0]) != shape:
         return None
+    if any(shape_of(result) != shape for result in kernel_results(func)):
+        return None
     out = indexing_maps(op)[-1]
     row, column = out.results[-2], out.results[-1]
     assert isinstance(row, AffineDimExpr) and isinstance(column, AffineDimExpr)
@@ -171,8 +174,19 @@ def _contraction(func: FuncOp, shape: tuple[int, ...]) -> ContractionShape | Non
         return None
     extents = loop_extents(op)
     return ContractionShape(
-        m=extents[row.position], n=extents[column.position], k=extents[contraction.k[0]]
+        m=extents[row.position],
+        n=extents[column.position],
+        k=extents[contraction.k[0]],
+        element=_factor_type(op),
+        accumulator=str(element_type(op.results[0])),
     )
+
+
+def _factor_type(op: GenericOp) -> str:
+    """The float type of both factors of a contraction; empty where they are no such pair."""
+    types = {str(element_type(value)) for value in op.inputs}
+    wanted = types | {str(element_type(op.results[0])), "f32"}
+    return types.pop() if len(types) == 1 and len(wanted) <= 2 else ""
 
 
 def _keeps_order(func: FuncOp, contraction: GenericOp) -> bool:

@@ -145,6 +145,10 @@ class ContractionShape:
     m: int
     n: int
     k: int
+    element: str = "f32"
+    """Type of both inputs; empty when they differ, or when more than casts happens to them."""
+    accumulator: str = "f32"
+    """Type of the result."""
 
 
 def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
@@ -152,7 +156,9 @@ def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     if shape.kind == "row":
         return _row_schedule(shape, profile)
     if shape.contraction is not None:
-        schedule = _contraction_schedule(shape, shape.contraction, profile)
+        from ingot.compiler.analysis.contraction_schedule import contraction_schedule
+
+        schedule = contraction_schedule(shape, shape.contraction, profile)
         if schedule is not None:
             return schedule
     if shape.transposed:
@@ -165,7 +171,8 @@ def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
 _DEFAULT_THREADS = 256
 
 
-def _pow2_at_least(n: int) -> int:
+def pow2_at_least(n: int) -> int:
+    """The smallest power of two that is no less than n."""
     return 1 << max(0, n - 1).bit_length()
 
 
@@ -173,7 +180,7 @@ def _pow2_at_most(n: int) -> int:
     return 1 << (max(1, n).bit_length() - 1)
 
 
-def _vector_width(shape: KernelShape, extent: int) -> int:
+def vector_width(shape: KernelShape, extent: int) -> int:
     """The widest vector of at most 16 bytes whose length divides the extent."""
     if not shape.vectorizable:
         return 1
@@ -188,7 +195,7 @@ def _spread_threads(extents: list[int], limit: int) -> list[int]:
     threads = [1] * len(extents)
     left = limit
     for i in reversed(range(len(extents))):
-        threads[i] = min(_pow2_at_least(extents[i]), left)
+        threads[i] = min(pow2_at_least(extents[i]), left)
         left //= threads[i]
     return threads
 
@@ -201,7 +208,7 @@ def _pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     thread = [1] * len(shape.parallel)
     vector = 1
     if thread:
-        vector = _vector_width(shape, shape.parallel[-1])
+        vector = vector_width(shape, shape.parallel[-1])
         thread[-1] = vector
     extents = [-(-p // t) for p, t in zip(shape.parallel, thread, strict=True)]
     spread = _spread_threads(extents, limit)
@@ -209,7 +216,7 @@ def _pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
         kind="pointwise",
         threadgroup=tuple(s * t for s, t in zip(spread, thread, strict=True)),
         thread=tuple(thread),
-        threads=_product(spread),
+        threads=product(spread),
         vector=vector,
     )
 
@@ -225,7 +232,7 @@ def _transpose_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule 
         return None
     if min(shape.parallel[loop], shape.parallel[last]) < tile:
         return None
-    vector = _vector_width(shape, shape.parallel[last])
+    vector = vector_width(shape, shape.parallel[last])
     sizes = {loop: tile, last: tile}
     thread = {last: vector}
     return Schedule(
@@ -238,76 +245,21 @@ def _transpose_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule 
     )
 
 
-_CONTRACTION_TILES = (
-    (128, 128, 8),
-    (64, 64, 4),
-    (64, 32, 4),
-    (32, 64, 4),
-    (32, 32, 4),
-    (16, 64, 4),
-    (64, 16, 4),
-    (16, 32, 4),
-    (32, 16, 4),
-    (16, 16, 4),
-)
-"""Rows and columns of a threadgroup's tile, and of a thread's; larger ones load less for a flop."""
-
-_ENOUGH_THREADGROUPS = 64
-
-
-def _contraction_schedule(
-    shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
-) -> Schedule | None:
-    """Staging pays when every element of a staged tile is used several times."""
-    m, n, k = contraction.m, contraction.n, contraction.k
-    if m < 8 or n < 8 or k < 8:
-        return None
-    batch = _product(shape.parallel[:-2])
-    vector = _vector_width(shape, n)
-    reduction = 16 if k >= 16 else 8
-    chosen = None
-    for tile_m, tile_n, register in _CONTRACTION_TILES:
-        if (tile_m < 32 and m > 16) or (tile_n < 32 and n > 16):
-            continue
-        threads = (tile_m // register) * (tile_n // register)
-        staged = (tile_m + tile_n) * reduction * shape.element_bytes
-        if threads > profile.max_threads_per_threadgroup or staged > profile.threadgroup_memory:
-            continue
-        if tile_m >= 2 * _pow2_at_least(m) or tile_n >= 2 * _pow2_at_least(n):
-            continue
-        chosen = (tile_m, tile_n, register, threads)
-        if batch * -(-m // tile_m) * -(-n // tile_n) >= _ENOUGH_THREADGROUPS:
-            break
-    if chosen is None:
-        return None
-    tile_m, tile_n, register, threads = chosen
-    lead = (1,) * len(shape.parallel[:-2])
-    return Schedule(
-        kind="contraction",
-        threadgroup=(*lead, tile_m, tile_n),
-        thread=(*lead, register, register),
-        threads=threads,
-        vector=vector,
-        reduction=reduction,
-        promote=(0, 1),
-        unroll=4,
-    )
-
-
 def _row_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     limit = min(_pow2_at_most(profile.max_threads_per_threadgroup), 1024)
-    vector = _vector_width(shape, shape.inner_last)
+    vector = vector_width(shape, shape.inner_last)
     chunks = -(-shape.inner // vector)
     # A thread holds up to eight vectors of a row in registers; a group has at least a SIMD-group.
     threads = max(
-        32, _pow2_at_least(-(-chunks // 8)), min(_DEFAULT_THREADS, _pow2_at_least(chunks))
+        32, pow2_at_least(-(-chunks // 8)), min(_DEFAULT_THREADS, pow2_at_least(chunks))
     )
-    threads = min(threads, limit, max(32, _pow2_at_least(chunks)))
+    threads = min(threads, limit, max(32, pow2_at_least(chunks)))
     ones = (1,) * len(shape.parallel)
     return Schedule(kind="row", threadgroup=ones, thread=ones, threads=threads, vector=vector)
 
 
-def _product(values: list[int] | tuple[int, ...]) -> int:
+def product(values: list[int] | tuple[int, ...]) -> int:
+    """The product of all values; 1 of none."""
     product = 1
     for value in values:
         product *= value

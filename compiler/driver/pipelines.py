@@ -134,6 +134,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "lower-affine",
         f"lower-all-reduce{_options(simd_width=profile.simd_width)}",
         "lower-transfers",
+        *(["lower-simdgroup-matrix"] if profile.api == "metal" else []),
         f"expand-math{_options(math=options.math, scale_division=profile.api == 'vulkan')}",
         *(["fuse-multiply-add"] if profile.api == "vulkan" and options.math != "strict" else []),
         f"expand-narrow-types{_options(target=profile.name)}",

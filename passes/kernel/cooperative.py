@@ -301,7 +301,7 @@ def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -
     def step(number: Linear, _: Sequence[SSAValue]) -> list[SSAValue]:
         chunk = row.chunk(evaluator, number)
         # Vectors never straddle an edge: the extents are multiples of the width.
-        value = _load_inside(evaluator, inner, chunk.index, lanes)
+        value = load_inside(evaluator, inner, chunk.index, lanes)
         inside: SSAValue | None = None
         for dim, size in missing:
             position = chunk.index[dim].materialize(evaluator.builder)
@@ -318,7 +318,7 @@ def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -
     over_chunks(evaluator, row, [], step)
 
 
-def _load_inside(
+def load_inside(
     evaluator: Evaluator, view: View, index: Sequence[Linear], lanes: Lanes | None
 ) -> SSAValue:
     """Load from a range that may pass the end of its buffer; there, its last elements are read."""

@@ -10,12 +10,14 @@ from typing import TypeVar, cast
 from xdsl.builder import Builder
 from xdsl.dialects import affine, vector
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     AnyFloat,
     FloatAttr,
     IntegerAttr,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ingot.compiler.analysis.building import at_end
 from ingot.compiler.analysis.structured import (
@@ -118,6 +120,15 @@ class Emitter:
         if isinstance(owner, affine.ApplyOp):
             return self.linear(value).materialize(self.builder)
         return self.replaced.get(value, value)
+
+    def apply(self, expr: AffineExpr, operand: SSAValue) -> SSAValue:
+        """The value of an affine expression of one index, computed once in a scope."""
+
+        def make() -> SSAValue:
+            map_ = AffineMapAttr(AffineMap(1, 0, (expr,)))
+            return self.emit(affine.ApplyOp([operand], map_)).result
+
+        return self.once(("apply", expr, operand), make)
 
     def zero(self, element: Attribute) -> SSAValue:
         """A zero of a scalar type."""

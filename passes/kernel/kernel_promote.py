@@ -32,7 +32,7 @@ from ingot.compiler.analysis.structured import (
     element_type,
     indexing_maps,
     match_contraction,
-    shape_of,
+    reduction_loops,
 )
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
@@ -52,10 +52,10 @@ from ingot.passes.kernel.tiling import Tile, Tiler
 class KernelPromotePass(ModulePass):
     """Stage tiles that the threads of a threadgroup share in threadgroup memory (L3).
 
-    before:  %s = tensor.extract_slice %a[%thread, %k] [4, 16]
-    after:   %p = bufferization.alloc_tensor() copy(%a[%group, %k] [64, 16])
+    before:  %c = linalg.generic ins(%a[0, %k] [64, 16], ...)
+    after:   %p = bufferization.alloc_tensor() copy(%a[0, %k] [64, 16])
                     {memory_space = #gpu.address_space<workgroup>} : tensor<64x16xf32>
-             %s = tensor.extract_slice %p[%thread, 0] [4, 16]
+             %c = linalg.generic ins(%p, ...)
 
     The copy belongs to all threads of the threadgroup. It has the tile's full size: what lies
     beyond the edge of the tensor is zero, so the loop over the tile needs no guard.
@@ -114,44 +114,19 @@ def _stage(builder: Builder, op: GenericOp, value: SSAValue, name: str) -> Alloc
 
 
 def promote_reduction_tile(op: GenericOp, position: int, schedule: Schedule) -> None:
-    """Stage input `position`: a slice along the reduction of a thread's slice of a tensor."""
-    k_slice = op.inputs[position].owner
-    if not isinstance(k_slice, tensor.ExtractSliceOp):
-        return
-    thread_slice = k_slice.source.owner
-    if isinstance(thread_slice, tensor.ExtractSliceOp):
-        group, thread_offsets = thread_slice.source, mixed_offsets(thread_slice)
-    else:
-        group, thread_offsets = k_slice.source, [0] * len(shape_of(k_slice.source))
-    k_offsets, sizes = mixed_offsets(k_slice), mixed_sizes(k_slice)
-    builder = before(k_slice)
-
-    tiles: list[Tile] = []
-    full: list[int] = []
-    offsets: list[Index] = []
-    for k, thread, extent, size in zip(
-        k_offsets, thread_offsets, dimension_sizes(group), sizes, strict=True
-    ):
-        if isinstance(k, SSAValue):
-            tiles.append(Tile(k, size))
-            full.append(schedule.reduction)
-            offsets.append(0)
-        else:
-            tiles.append(Tile(0, extent))
-            full.append(schedule.threadgroup[_shared_loop(op, position, len(full))])
-            offsets.append(thread)
-    staged = _pad(builder, Tiler(builder).slice(group, tuple(tiles)), tiles, full)
-    alloc = _stage(builder, op, staged, f"tile_{'ab'[position]}")
-    ranges = tuple(
-        Tile(offset, schedule.reduction if isinstance(k, SSAValue) else size)
-        for offset, k, size in zip(offsets, k_offsets, sizes, strict=True)
-    )
-    op.operands[position] = Tiler(builder).slice(alloc.tensor, ranges)
-    k_slice.detach()
-    k_slice.erase()
-    if isinstance(thread_slice, tensor.ExtractSliceOp) and not thread_slice.result.uses:
-        thread_slice.detach()
-        thread_slice.erase()
+    """Stage input `position`: a slice along the reduction of the threadgroup's tile."""
+    value = op.inputs[position]
+    (depth,) = reduction_loops(op)
+    builder = before(op)
+    tiles = [Tile(0, size) for size in dimension_sizes(value)]
+    full = [
+        schedule.reduction
+        if expr == AffineDimExpr(depth)
+        else schedule.threadgroup[_shared_loop(op, position, dim)]
+        for dim, expr in enumerate(indexing_maps(op)[position].results)
+    ]
+    alloc = _stage(builder, op, _pad(builder, value, tiles, full), f"tile_{'ab'[position]}")
+    op.operands[position] = alloc.tensor
 
 
 def _shared_loop(op: GenericOp, position: int, dim: int) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects import affine, tensor
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, OpResult, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.building import at_end, before
@@ -19,7 +20,7 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
-from ingot.passes.kernel.indices import apply_map, erase_unused, tile_size
+from ingot.passes.kernel.indices import Index, apply_map, erase_unused, tile_size
 from ingot.passes.kernel.mapping import block_mapping
 from ingot.passes.kernel.results import related_dims, result_tiles
 from ingot.passes.kernel.tiling import Tile, Tiler
@@ -66,7 +67,7 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
             offset = apply_map(inner, AffineDimExpr(0) * size, [iv])
         else:
             offset = 0
-        tiles.append(Tile(offset, tile_size(inner, offset, size, extent, counts[i])))
+        tiles.append(Tile(offset, _size(inner, offset, size, extent, counts[i], schedule)))
 
     tiler = Tiler(inner)
     inserts: list[ParallelInsertSliceOp] = []
@@ -90,6 +91,17 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
     for i, value in enumerate(loop.res):
         terminator.operands[i] = value
     erase_unused(old_ops)
+
+
+def _size(
+    builder: Builder, offset: Index, size: int, extent: int, count: int, schedule: Schedule
+) -> Index:
+    """The size of a tile. A contraction's threads compute whole tiles of the scheduled size, so
+    even a single tile that is smaller counts as one at the edge."""
+    if schedule.kind == "contraction" and extent < size:
+        exprs = (AffineConstantExpr(size), AffineConstantExpr(extent))
+        return builder.insert(affine.MinOp([], AffineMapAttr(AffineMap(0, 0, exprs)))).result
+    return tile_size(builder, offset, size, extent, count)
 
 
 def shared_extents(result: OpResult, count: int) -> tuple[int, ...]:

@@ -38,8 +38,8 @@ class KernelTileThreadsPass(ModulePass):
     after:   %t = scf.forall (%i, %j) in (4, 16) shared_outs(%o = ...) -> (tensor<4x64xf32>) {
                %e = linalg.generic ... -> tensor<1x4xf32> ... } {mapping = [#gpu.thread<...>, ...]}
 
-    The ops of a row kernel stay as they are: outside a loop over threads, an op belongs to all
-    threads of the threadgroup together.
+    The ops of a row kernel and of a contraction stay as they are: outside a loop over threads, an
+    op belongs to all threads of the threadgroup together.
     """
 
     name = "kernel-tile-threads"
@@ -48,7 +48,7 @@ class KernelTileThreadsPass(ModulePass):
         for func in op.ops:
             if isinstance(func, FuncOp) and is_kernel(func):
                 schedule = Schedule.from_attr(func.attributes["ingot.schedule"])
-                if schedule.kind == "row":
+                if schedule.kind != "pointwise":
                     continue
                 for loop in list(func.body.block.ops):
                     if isinstance(loop, ForallOp) and is_over_blocks(loop):

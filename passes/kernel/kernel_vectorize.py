@@ -22,19 +22,14 @@ from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.ingot import YieldOp as ScanYieldOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.scf import ForallOp
+from ingot.passes.kernel.contraction import ContractionEmitter
 from ingot.passes.kernel.cooperative import copy_to_threadgroup, reduce_row, store_row
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes, erase_unused, result_index, upper_bound
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
-from ingot.passes.kernel.reduction import (
-    narrow,
-    reduce_at,
-    reduce_points,
-    wide_accumulator,
-    widen_accumulator,
-)
+from ingot.passes.kernel.reduction import reduce_at, reduce_points
 from ingot.passes.kernel.store import store
 
 
@@ -75,6 +70,8 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
     ops = list(body.ops)[:-1]
     if isinstance(threads, ForallOp):
         _ThreadTile(evaluator, schedule).emit(ops)
+    elif schedule.kind == "contraction":
+        ContractionEmitter(evaluator, schedule).emit(ops)
     else:
         _emit_row(evaluator, ops, schedule)
     _erase_tiles(ops)
@@ -126,8 +123,6 @@ class _ThreadTile:
                     reduce_points(self.evaluator, op, points, lanes, self.schedule.unroll)
                 case ScanOp():
                     self._scan(op)
-                case ForOp():
-                    self._loop(op)
                 case AllocTensorOp():
                     if op is staged[0]:
                         copy_to_threadgroup(self.evaluator, staged, self.schedule)
@@ -163,46 +158,6 @@ class _ThreadTile:
         for index in points:
             value = self.evaluator.element(op.source, index, lanes)
             store(self.evaluator, view, index, lanes, value)
-
-    def _loop(self, op: ForOp) -> None:
-        """A loop over tiles of a reduction: its tensors become the thread's accumulators."""
-        evaluator = self.evaluator
-        arguments = op.body.block.args[1:]
-        terminator = op.body.block.last_op
-        assert isinstance(terminator, YieldOp)
-        shapes = [self.points(init) for init in op.iter_args]
-        wide = [wide_accumulator(v) for v in terminator.operands]
-        inits: list[SSAValue] = []
-        for init, (points, lanes), width in zip(op.iter_args, shapes, wide, strict=True):
-            for index in points:
-                value = evaluator.element(init, index, lanes)
-                value = evaluator.widen(value, None if lanes is None else lanes.width)
-                inits.append(widen_accumulator(evaluator, value, width))
-        lower, upper, step = (evaluator.index_value(v) for v in (op.lb, op.ub, op.step))
-        block = Block(arg_types=[lower.type, *(v.type for v in inits)])
-        with evaluator.inside(block):
-            evaluator.replaced[op.body.block.args[0]] = block.args[0]
-            current = iter(block.args[1:])
-            for argument, (points, lanes) in zip(arguments, shapes, strict=True):
-                for index in points:
-                    evaluator.remember(argument, index, lanes, next(current))
-            self.emit(list(op.body.block.ops)[:-1])
-            yielded: list[SSAValue] = []
-            for value, (points, lanes) in zip(terminator.operands, shapes, strict=True):
-                for index in points:
-                    code = evaluator.element(value, index, lanes)
-                    yielded.append(evaluator.widen(code, None if lanes is None else lanes.width))
-            evaluator.emit(YieldOp(*yielded))
-        loop = ForOp(lower, upper, step, inits, block)
-        loop.location = op.location
-        evaluator.emit(loop)
-        results = iter(loop.results)
-        for value, (points, lanes), width in zip(op.results, shapes, wide, strict=True):
-            for index in points:
-                code = next(results)
-                if width is not None:
-                    code = narrow(evaluator, code, value)
-                evaluator.remember(value, index, lanes, code)
 
     def _scan(self, op: ScanOp) -> None:
         """Each thread runs along the scanned dimension and stores as it goes."""

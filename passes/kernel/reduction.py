@@ -168,10 +168,7 @@ def _reduce(
         for i, loops in enumerate(points):
             before = current[i * count : (i + 1) * count]
             if combiner is not None and wide is not None:
-                (part,) = evaluator.inline(op, loops, lanes, before, until=combiner.contribution)
-                part = evaluator.widen(part, width)
-                part = evaluator.emit(ExtFOp(part, with_element(part.type, wide))).result
-                after.append(evaluator.emit(AddfOp(before[0], part)).result)
+                after.append(_add_wide(evaluator, op, loops, lanes, before[0], combiner))
             else:
                 values = evaluator.inline(op, loops, lanes, before)
                 after.extend(evaluator.widen(v, width) for v in values)
@@ -189,6 +186,36 @@ def _reduce(
     if wide is not None and not carried:
         finals = [narrow(evaluator, v, op.outputs[i % count]) for i, v in enumerate(finals)]
     return [finals[i * count : (i + 1) * count] for i in range(len(starts))]
+
+
+def accumulate(
+    evaluator: Evaluator,
+    op: GenericOp,
+    loops: Sequence[Linear],
+    lanes: Lanes | None,
+    accumulator: SSAValue,
+) -> SSAValue:
+    """One step of a reduction with one result, at a point of its loops."""
+    combiner = match_combiner(op)
+    if combiner is not None and _is_narrow_sum(combiner):
+        return _add_wide(evaluator, op, loops, lanes, accumulator, combiner)
+    (value,) = evaluator.inline(op, loops, lanes, [accumulator])
+    return evaluator.widen(value, None if lanes is None else lanes.width)
+
+
+def _add_wide(
+    evaluator: Evaluator,
+    op: GenericOp,
+    loops: Sequence[Linear],
+    lanes: Lanes | None,
+    accumulator: SSAValue,
+    combiner: Combiner,
+) -> SSAValue:
+    """Add a contribution of f16 or bf16 to an accumulator in f32."""
+    (part,) = evaluator.inline(op, loops, lanes, [accumulator], until=combiner.contribution)
+    part = evaluator.widen(part, None if lanes is None else lanes.width)
+    part = evaluator.emit(ExtFOp(part, with_element(part.type, f32))).result
+    return evaluator.emit(AddfOp(accumulator, part)).result
 
 
 _Step = Callable[[Sequence[Sequence[Linear]], Sequence[SSAValue]], list[SSAValue]]

@@ -5,6 +5,7 @@ PASSES: tuple[str, ...] = (
     "lower-affine",
     "lower-all-reduce",
     "lower-transfers",
+    "lower-simdgroup-matrix",
     "fuse-multiply-add",
     "expand-math",
     "expand-narrow-types",

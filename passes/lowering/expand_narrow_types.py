@@ -28,6 +28,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.index_range import constant_int
 from ingot.compiler.dialects import arith
 from ingot.passes.lowering.emitter import (
     Emitter,
@@ -214,7 +215,14 @@ def _widen(bits: Value) -> Value:
 
 
 def _narrow(x: Value) -> Value:
-    """The 16 bits of a bf16 number given as an f32."""
+    """The 16 bits of a bf16 number given as an f32; those that it was made from, if it was."""
+    widened = x.ssa.owner
+    if isinstance(widened, arith.BitcastOp):
+        shifted = widened.operands[0].owner
+        if isinstance(shifted, arith.ShLIOp) and isinstance(shifted.lhs.owner, arith.ExtUIOp):
+            bits = shifted.lhs.owner.operands[0]
+            if element_type(bits.type) == i16 and constant_int(shifted.rhs) == 16:
+                return x.emitter.value(bits)
     return x.bits().shift_right_logical(16).resize(16)
 
 

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.index_range import constant_int, is_non_negative, known_divisor
 from ingot.compiler.dialects import spirv
+from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.passes.lowering.conversion import Buffer, FunctionConversion, width_of
 from ingot.passes.lowering.kernel import buffer_type
 
@@ -37,22 +38,59 @@ def _indices(op: Operation) -> Sequence[SSAValue]:
     return op.operands[1:] if op.name in _LOADS else op.operands[2:]
 
 
+def keep_in_place(conversion: FunctionConversion, op: Operation, result: SSAValue) -> SSAValue:
+    """Pass what `op` computes through a variable where SPIRV-Cross would compute it elsewhere.
+
+    It prints a load, or a selection of loads, where the value is used, as often as it is used:
+    after a loop or a call that was to hide the load's latency, or once for each of several calls.
+    """
+    if not _is_far_from_use(op):
+        return result
+    variable = conversion.emit(spirv.VariableOp(result.type))
+    conversion.add(spirv.StoreOp(variable, result))
+    return conversion.emit(spirv.LoadOp(variable))
+
+
+_WORK = frozenset({"func.call", "scf.for", "scf.while", "gpu.barrier"})
+
+
+def _is_far_from_use(op: Operation) -> bool:
+    users = {use.operation for use in op.results[0].uses}
+    if len(users) > 1 and any(user.name == "func.call" for user in users):
+        return True
+    following = op.next_op
+    while following is not None and following not in users:
+        if following.name in _WORK:
+            return True
+        following = following.next_op
+    return False
+
+
 def access_width(buffer: SSAValue) -> int:
-    """Elements that every access to a memref moves at once, aligned to that many: 1, 2 or 4."""
-    shape = buffer_type(buffer).get_shape()
-    width = 0
+    """The most elements, 1, 2 or 4, that a part of every access to a memref moves at once.
+
+    A vector is aligned to its own width, so a wider one moves several such parts. In threadgroup
+    memory a scalar may be an element of such a vector.
+    """
+    type_ = buffer_type(buffer)
+    shape = type_.get_shape()
+    vectors: list[Operation] = []
+    width = 4
     for use in buffer.uses:
         op = use.operation
-        if op.name not in ("vector.load", "vector.store"):
+        if op.name in ("vector.load", "vector.store"):
+            vectors.append(op)
+            vector = op.results[0].type if op.name == "vector.load" else op.operands[0].type
+            width = min(width, width_of(vector)) if width_of(vector) in (2, 4) else 1
+        elif not _is_threadgroup(type_):
             return 1
-        vector = op.results[0].type if op.name == "vector.load" else op.operands[0].type
-        count = width_of(vector)
-        if count not in (2, 4) or width not in (0, count):
-            return 1
-        if shape[-1] % count or known_divisor(_indices(op)[-1]) % count:
-            return 1
-        width = count
-    return width or 1
+    aligned = all(known_divisor(_indices(op)[-1]) % width == 0 for op in vectors)
+    return width if vectors and shape[-1] % width == 0 and aligned else 1
+
+
+def _is_threadgroup(type_: MemRefType[Attribute]) -> bool:
+    space = type_.memory_space
+    return isinstance(space, AddressSpaceAttr) and space.data is AddressSpace.WORKGROUP
 
 
 def _array_element(element: Attribute, width: int) -> Attribute:
@@ -154,7 +192,7 @@ def _known(value: SSAValue) -> int | None:
 
 
 def _quotient(conversion: FunctionConversion, value: SSAValue, divisor: int) -> SSAValue:
-    """index / divisor for an index that a power of two divides."""
+    """index / divisor, rounded down, for a divisor that is a power of two."""
     if divisor == 1:
         return conversion.value(value)
     number = constant_int(value)
@@ -162,9 +200,7 @@ def _quotient(conversion: FunctionConversion, value: SSAValue, divisor: int) -> 
         return conversion.index_constant(number // divisor)
     owner = value.owner
     if isinstance(owner, Operation):
-        if owner.name == "arith.addi" and all(
-            known_divisor(operand) % divisor == 0 for operand in owner.operands
-        ):
+        if owner.name == "arith.addi" and known_divisor(owner.operands[0]) % divisor == 0:
             a, b = (_quotient(conversion, operand, divisor) for operand in owner.operands)
             return add(conversion, a, b)
         if owner.name == "arith.muli":
@@ -191,9 +227,24 @@ def _linear(
     return add(conversion, result, _quotient(conversion, indices[-1], buffer.width))
 
 
-def _pointer(conversion: FunctionConversion, buffer: Buffer, position: SSAValue) -> SSAValue:
-    key = ("element", buffer.pointer, position)
-    indices = [position]
+def _component(conversion: FunctionConversion, value: SSAValue, width: int) -> SSAValue:
+    """index % width for a width that is a power of two."""
+    number, owner = constant_int(value), value.owner
+    if number is None and isinstance(owner, Operation) and owner.name == "arith.addi":
+        base, number = owner.operands[0], constant_int(owner.operands[1])
+        if known_divisor(base) % width:
+            number = None
+    if number is not None:
+        return conversion.index_constant(number % width)
+    mask = conversion.index_constant(width - 1)
+    return conversion.pure(spirv.BitwiseAndOp, conversion.value(value), mask)
+
+
+def _pointer(
+    conversion: FunctionConversion, buffer: Buffer, position: SSAValue, *component: SSAValue
+) -> SSAValue:
+    key = ("element", buffer.pointer, position, component)
+    indices = [position, *component]
     if buffer.in_struct:
         indices.insert(0, conversion.index_constant(0))
     return conversion.pure_keyed(key, lambda: spirv.AccessChainOp(buffer.pointer, indices))
@@ -203,33 +254,43 @@ def convert_load(conversion: FunctionConversion, op: Operation) -> SSAValue:
     """A load of a scalar or a vector."""
     buffer = conversion.buffers[op.operands[0]]
     type_ = conversion.result_type(op)
-    position = _linear(conversion, buffer, _indices(op))
-    count = width_of(type_)
-    if count == buffer.width:
-        return conversion.emit(spirv.LoadOp(_pointer(conversion, buffer, position)))
-    lanes = [
-        conversion.emit(spirv.LoadOp(_pointer(conversion, buffer, lane)))
-        for lane in _lanes(conversion, position, count)
+    parts = [
+        conversion.emit(spirv.LoadOp(pointer))
+        for pointer in _parts(conversion, buffer, _indices(op), width_of(type_))
     ]
-    return conversion.emit(spirv.CompositeConstructOp(lanes, type_))
+    result = parts[0]
+    if len(parts) > 1:
+        result = conversion.emit(spirv.CompositeConstructOp(parts, type_))
+    return keep_in_place(conversion, op, result)
 
 
 def convert_store(conversion: FunctionConversion, op: Operation) -> None:
     """A store of a scalar or a vector."""
     buffer = conversion.buffers[op.operands[1]]
     value = conversion.value(op.operands[0])
-    position = _linear(conversion, buffer, _indices(op))
-    count = width_of(value.type)
-    if count == buffer.width:
-        conversion.add(spirv.StoreOp(_pointer(conversion, buffer, position), value))
-        return
-    for number, lane in enumerate(_lanes(conversion, position, count)):
-        element = conversion.emit(spirv.CompositeExtractOp(value, [number]))
-        conversion.add(spirv.StoreOp(_pointer(conversion, buffer, lane), element))
+    parts = _parts(conversion, buffer, _indices(op), width_of(value.type))
+    for number, part in enumerate(parts):
+        element = value
+        if buffer.width == 1 and len(parts) > 1:
+            element = conversion.emit(spirv.CompositeExtractOp(value, [number]))
+        elif len(parts) > 1:
+            lanes = range(number * buffer.width, (number + 1) * buffer.width)
+            element = conversion.emit(spirv.VectorShuffleOp(value, value, list(lanes)))
+        conversion.add(spirv.StoreOp(part, element))
 
 
-def _lanes(conversion: FunctionConversion, first: SSAValue, count: int) -> list[SSAValue]:
-    return [add(conversion, first, conversion.index_constant(k)) for k in range(count)]
+def _parts(
+    conversion: FunctionConversion, buffer: Buffer, indices: Sequence[SSAValue], count: int
+) -> list[SSAValue]:
+    """Pointers to what an access of `count` elements touches, in elements of the array."""
+    first = _linear(conversion, buffer, indices)
+    if count < buffer.width:
+        component = _component(conversion, indices[-1], buffer.width)
+        return [_pointer(conversion, buffer, first, component)]
+    return [
+        _pointer(conversion, buffer, add(conversion, first, conversion.index_constant(k)))
+        for k in range(count // buffer.width)
+    ]
 
 
 def fits_32_bits(buffers: Sequence[SSAValue]) -> bool:

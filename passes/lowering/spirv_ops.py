@@ -203,7 +203,7 @@ def _is_number(value: SSAValue) -> bool:
 def _select(c: FunctionConversion, op: Operation) -> SSAValue:
     condition, true, false = c.operands(op)
     condition = splat(c, condition, with_element(true.type, i1))
-    return c.emit(spirv.SelectOp(condition, true, false))
+    return spirv_memory.keep_in_place(c, op, c.emit(spirv.SelectOp(condition, true, false)))
 
 
 def _constant(c: FunctionConversion, op: Operation) -> SSAValue:

@@ -13,6 +13,7 @@ from .header import header
 from .legalize import legalize
 from .math_mode import MathMode, apply_math_mode, pragmas
 from .naming import KERNEL, MEMBER, PUSH_CONSTANTS, final_names, placeholder
+from .native import use_native_functions
 from .signature import tidy_signature
 from .versions import settle_versions
 from .words import read_words
@@ -36,6 +37,8 @@ class MslOptions:
     """What compiled the kernel, for the header: `Ingot 0.1.0`."""
     source: str = ""
     """Where the kernel comes from, for the header: `softmax.mlir:3:1`."""
+    native: bool = True
+    """Use the hardware's instructions for functions that have one; else their portable bodies."""
     buffer_types: tuple[str, ...] = ()
     """Types of the bindings in the source's words, for the header; MSL element types if empty."""
 
@@ -127,6 +130,8 @@ def _compile(
     text = apply_math_mode(text, options.math, functions)
     named = final_names(text, kernel_name, source_names, variables)
     text = tidy_signature(named.text, named.kernel, size[0] * size[1] * size[2])
+    if options.native:
+        text = use_native_functions(text)
     bindings = tuple(
         MslBinding(_binding(buffer), name, _access(buffer), element)
         for buffer, name, element in zip(buffers, named.buffers, elements, strict=True)

@@ -26,9 +26,10 @@ func.func private @odd(%x: tensor<100x65xf32>) -> tensor<100x65xf32> attributes 
   return %1 : tensor<100x65xf32>
 }
 
-// A contraction is staged through threadgroup memory in tiles of 16 along its reduction.
+// A contraction is staged twice through threadgroup memory in tiles of 16 along its reduction, and
+// computed by matrix units: each SIMD-group has 4x4 fragments.
 // CHECK-LABEL: func.func private @contraction
-// CHECK-SAME: kind = "contraction", threadgroup = array<i64: 64, 64>, thread = array<i64: 4, 4>, threads = 256 : i64, vector = 4 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>
+// CHECK-SAME: kind = "contraction", threadgroup = array<i64: 64, 64>, thread = array<i64: 8, 2>, threads = 128 : i64, vector = 2 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>, unroll = 1 : i64, stages = 2 : i64, subgroup = array<i64: 32, 32>, unit = array<i64: 8, 8, 8>
 func.func private @contraction(%x: tensor<512x256xf32>, %y: tensor<256x512xf32>) -> tensor<512x512xf32> attributes {ingot.kernel} {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<512x512xf32>

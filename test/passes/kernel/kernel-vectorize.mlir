@@ -52,15 +52,19 @@ func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attribute
   return %5 : tensor<64x1000xf32>
 }
 
-// Accumulators live in vectors; each loaded element of a is used for four columns.
+// Accumulators live in vectors; tiles are staged with the reduction as lines, so that rows and columns
+// are read as vectors. What lies past the end of the reduction is zero.
 // CHECK-LABEL: func.func private @matmul
-// CHECK: %tile_a = memref.alloc() : memref<32x16xf32, #gpu.address_space<workgroup>>
+// CHECK: %tile_a = memref.alloc() : memref<16x36xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
 // CHECK-NEXT: gpu.barrier
+// CHECK: vector.transfer_read %x{{.*}} vector<4xf32>
+// CHECK: arith.select
+// CHECK: memref.store %{{.*}}, %tile_a
 // CHECK: vector.transfer_write %{{.*}}, %tile_b
 // CHECK: gpu.barrier
 // CHECK: scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
-// CHECK: memref.load %tile_a
+// CHECK: vector.transfer_read %tile_a
 // CHECK: vector.transfer_read %tile_b
 // CHECK: vector.transfer_write %{{.*}}, %out
 func.func private @matmul(%x: tensor<64x40xf32>, %y: tensor<40x32xf32>) -> tensor<64x32xf32> attributes {ingot.kernel, ingot.schedule = {kind = "contraction", threadgroup = array<i64: 32, 32>, thread = array<i64: 4, 4>, threads = 64 : i64, vector = 4 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>}} {
@@ -68,6 +72,35 @@ func.func private @matmul(%x: tensor<64x40xf32>, %y: tensor<40x32xf32>) -> tenso
   %0 = tensor.empty() : tensor<64x32xf32>
   %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64x32xf32>) -> tensor<64x32xf32>
   %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<64x40xf32>, tensor<40x32xf32>) outs(%1 : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %out, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
+
+// With matrix units each lane of a SIMD-group holds two elements of a fragment. Two copies of each
+// tile: the next one is loaded before this one is multiplied, and stored after.
+// CHECK-LABEL: func.func private @fragments
+// CHECK: %tile_a = memref.alloc() : memref<32x20xf32, #gpu.address_space<workgroup>>
+// CHECK: %tile_b = memref.alloc() : memref<32x20xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for %{{.*}} -> (vector<2xf32>, vector<2xf32>, vector<2xf32>, vector<2xf32>)
+// CHECK-COUNT-2: vector.transfer_read %x{{.*}} vector<4xf32>
+// CHECK: %[[A:.*]] = vector.transfer_read %tile_a{{.*}} vector<2xf32>
+// CHECK: vector.transfer_read %tile_a{{.*}} vector<2xf32>
+// CHECK: %[[B:.*]] = vector.transfer_read %tile_b{{.*}} vector<2xf32>
+// CHECK: vector.transfer_read %tile_b{{.*}} vector<2xf32>
+// CHECK-COUNT-8: simdgroup.multiply_accumulate
+// CHECK: vector.transfer_write %{{.*}}, %tile_a{{.*}} vector<4xf32>
+// CHECK: gpu.barrier
+// CHECK-NEXT: scf.yield
+// CHECK-COUNT-4: vector.transfer_write %{{.*}}, %out{{.*}} vector<2xf32>
+func.func private @fragments(%x: tensor<64x48xf32>, %y: tensor<48x32xf32>) -> tensor<64x32xf32> attributes {ingot.kernel, ingot.schedule = {kind = "contraction", threadgroup = array<i64: 16, 16>, thread = array<i64: 8, 2>, threads = 32 : i64, vector = 2 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>, stages = 2 : i64, subgroup = array<i64: 16, 16>, unit = array<i64: 8, 8, 8>}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<64x32xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<64x48xf32>, tensor<48x32xf32>) outs(%1 : tensor<64x32xf32>) {
   ^bb0(%a: f32, %b: f32, %out: f32):
     %3 = arith.mulf %a, %b : f32
     %4 = arith.addf %out, %3 : f32

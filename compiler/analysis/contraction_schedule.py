@@ -1,0 +1,158 @@
+"""The schedule of a contraction that is tiled through threadgroup memory: a pure choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingot.compiler.analysis.schedule import (
+    ContractionShape,
+    KernelShape,
+    Schedule,
+    pow2_at_least,
+    product,
+    vector_width,
+)
+from ingot.targets.profiles import MatrixUnit, TargetProfile
+
+_BITS = {"f16": 16, "bf16": 16, "f32": 32}
+
+_ENOUGH_THREADGROUPS = 64
+"""Of these a device keeps all its cores busy, and larger tiles load less for a flop."""
+
+
+@dataclass(frozen=True)
+class _Tiles:
+    """Rows and columns that a threadgroup, and one thread or SIMD-group of it, computes."""
+
+    group: tuple[int, int]
+    part: tuple[int, int]
+
+    @property
+    def parts(self) -> int:
+        """Threads or SIMD-groups of the threadgroup."""
+        return (self.group[0] // self.part[0]) * (self.group[1] // self.part[1])
+
+
+_REGISTER_TILES = (
+    _Tiles((128, 128), (8, 8)),
+    _Tiles((64, 64), (4, 4)),
+    _Tiles((64, 32), (4, 4)),
+    _Tiles((32, 64), (4, 4)),
+    _Tiles((32, 32), (4, 4)),
+    _Tiles((16, 64), (4, 4)),
+    _Tiles((64, 16), (4, 4)),
+    _Tiles((16, 32), (4, 4)),
+    _Tiles((32, 16), (4, 4)),
+    _Tiles((16, 16), (4, 4)),
+)
+_FRAGMENT_TILES = (
+    _Tiles((64, 64), (32, 32)),
+    _Tiles((64, 32), (32, 32)),
+    _Tiles((32, 64), (32, 32)),
+    _Tiles((32, 32), (32, 32)),
+)
+"""In each table larger tiles come first."""
+
+
+def contraction_schedule(
+    shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
+) -> Schedule | None:
+    """Choose tiles and the unit that computes them; None where staging tiles does not pay."""
+    if min(contraction.m, contraction.n, contraction.k) < 8:
+        return None
+    unit = _matrix_unit(contraction, profile)
+    if unit is not None and (schedule := _on_fragments(shape, contraction, unit, profile)):
+        return schedule
+    return _on_registers(shape, contraction, profile)
+
+
+def _matrix_unit(contraction: ContractionShape, profile: TargetProfile) -> MatrixUnit | None:
+    """The unit for the contraction's types, where the result is large enough for its tiles."""
+    if min(contraction.m, contraction.n) < 32 or contraction.k < 16:
+        return None
+    for unit in profile.matrix_units:
+        if profile.api == "metal" and unit.element == contraction.element:
+            return unit
+    return None
+
+
+def _on_fragments(
+    shape: KernelShape, contraction: ContractionShape, unit: MatrixUnit, profile: TargetProfile
+) -> Schedule | None:
+    """A SIMD-group computes 4x4 fragments of 8x8: two products for each fragment that it loads."""
+    element_bytes = _BITS[contraction.element] // 8
+    reduction = 32 if element_bytes == 2 and contraction.k >= 32 else 16
+    tiles = _choose(_FRAGMENT_TILES, shape, contraction)
+    rows, columns = tiles.group
+    row = 16 + reduction * element_bytes, 16 + columns * element_bytes
+    staged = rows * row[0] + reduction * row[1]
+    threads = tiles.parts * profile.simd_width
+    if threads > profile.max_threads_per_threadgroup or staged > profile.threadgroup_memory:
+        return None
+    stages = 2 if contraction.k > reduction and 2 * staged <= profile.threadgroup_memory else 1
+    lead = (1,) * len(shape.parallel[:-2])
+    return Schedule(
+        kind="contraction",
+        threadgroup=(*lead, *tiles.group),
+        thread=(*lead, unit.m, 2),
+        threads=threads,
+        vector=2,
+        reduction=reduction,
+        promote=(0, 1),
+        stages=stages,
+        subgroup=(*lead, *tiles.part),
+        unit=(unit.m, unit.n, unit.k),
+    )
+
+
+def _choose(table: tuple[_Tiles, ...], shape: KernelShape, contraction: ContractionShape) -> _Tiles:
+    """The largest tiles that make enough threadgroups, or the smallest of those that fit."""
+    batch = product(shape.parallel[:-2])
+    fitting = [
+        tiles
+        for tiles in table
+        if tiles.group[0] < 2 * pow2_at_least(contraction.m)
+        and tiles.group[1] < 2 * pow2_at_least(contraction.n)
+    ] or [table[-1]]
+    for tiles in fitting:
+        groups = -(-contraction.m // tiles.group[0]) * -(-contraction.n // tiles.group[1])
+        if batch * groups >= _ENOUGH_THREADGROUPS:
+            return tiles
+    return fitting[-1]
+
+
+def _on_registers(
+    shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
+) -> Schedule | None:
+    """Each thread computes its elements by multiply and add."""
+    m, n, k = contraction.m, contraction.n, contraction.k
+    vector = vector_width(shape, n)
+    reduction = 16 if k >= 16 else 8
+    table = tuple(
+        tiles
+        for tiles in _REGISTER_TILES
+        if not ((tiles.group[0] < 32 and m > 16) or (tiles.group[1] < 32 and n > 16))
+        and tiles.parts <= profile.max_threads_per_threadgroup
+        and _staged(tiles, reduction, shape.element_bytes) <= profile.threadgroup_memory
+    )
+    if not table:
+        return None
+    tiles = _choose(table, shape, contraction)
+    staged = _staged(tiles, reduction, shape.element_bytes)
+    lead = (1,) * len(shape.parallel[:-2])
+    return Schedule(
+        kind="contraction",
+        threadgroup=(*lead, *tiles.group),
+        thread=(*lead, *tiles.part),
+        threads=tiles.parts,
+        vector=vector,
+        reduction=reduction,
+        promote=(0, 1),
+        unroll=4,
+        stages=2 if k > reduction and 2 * staged <= profile.threadgroup_memory else 1,
+    )
+
+
+def _staged(tiles: _Tiles, reduction: int, element_bytes: int) -> int:
+    """Bytes of threadgroup memory for one stage of both inputs, with their padding."""
+    return reduction * (sum(tiles.group) * element_bytes + 2 * 16)

@@ -1,0 +1,184 @@
+"""Emit a contraction that all threads of a threadgroup compute together.
+
+The tiles of both inputs along the reduction go through threadgroup memory (`staging`), and each
+thread keeps its part of the result in registers (`register_tile`, `fragment_tile`). Elementwise ops
+around the contraction run where its result is: at the elements that a thread holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from xdsl.dialects import affine
+from xdsl.dialects.builtin import AffineMapAttr, IndexType
+from xdsl.dialects.scf import ForOp, YieldOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
+
+from ingot.compiler.analysis.index_range import constant_int
+from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.structured import match_contraction
+from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
+from ingot.compiler.dialects.gpu import BarrierOp
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.passes.kernel.contraction_loops import ContractionLoops, contraction_loops
+from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.fragment_tile import FragmentTile
+from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.register_tile import RegisterTile
+from ingot.passes.kernel.staging import Layout, StagedTile
+
+
+class ResultTile(Protocol):
+    """How the threads share out the tile of the result."""
+
+    def layout(self, position: int) -> Layout:
+        """How the tile of input `position` lies in threadgroup memory."""
+        ...
+
+    def start(self, init: SSAValue) -> list[SSAValue]:
+        """The accumulators of one thread, from the tile `init`."""
+        ...
+
+    def step(
+        self, staged: Sequence[StagedTile], stage: Linear, accumulators: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """Add the products of one staged tile of the reduction."""
+        ...
+
+    def finish(self, result: SSAValue, accumulators: Sequence[SSAValue]) -> None:
+        """Let the evaluator know the elements of `result` that a thread holds."""
+        ...
+
+    def store(self, op: MaterializeInDestinationOp) -> None:
+        """Store those elements of a tile that is computed from the result."""
+        ...
+
+
+@dataclass
+class ContractionEmitter:
+    """Rewrites the ops of one threadgroup."""
+
+    evaluator: Evaluator
+    schedule: Schedule
+
+    def emit(self, ops: Sequence[Operation]) -> None:
+        """Emit the reduction loop, then what follows it."""
+        tile: ResultTile | None = None
+        for op in ops:
+            match op:
+                case ForOp():
+                    tile = self._loop(op)
+                case MaterializeInDestinationOp():
+                    assert tile is not None, "the contraction comes before what it is stored to"
+                    tile.store(op)
+                case _:
+                    pass
+
+    def _loop(self, op: ForOp) -> ResultTile:
+        body = op.body.block
+        contraction = next(o for o in body.ops if isinstance(o, GenericOp) and match_contraction(o))
+        loops = contraction_loops(contraction)
+        tile = self._result_tile(contraction, loops)
+        staged = [
+            StagedTile(self.evaluator, self.schedule, contraction, loops, i, tile.layout(i))
+            for i in range(2)
+        ]
+        bounds = [constant_int(value) for value in (op.lb, op.ub, op.step)]
+        assert None not in bounds, "the extent of a reduction is known"
+        accumulators = tile.start(op.iter_args[0])
+        reduction = _Reduction(self.evaluator, tile, staged, body.args[0])
+        upper, step = bounds[1] or 0, bounds[2] or 1
+        if upper <= step:
+            reduction.fill(constant_index(self.evaluator.builder, 0), Linear())
+            self.evaluator.emit(BarrierOp())
+            results = tile.step(staged, Linear(), accumulators)
+        elif self.schedule.stages == 2:
+            results = reduction.double_buffered(upper, step, accumulators)
+        else:
+            results = reduction.single_buffered(upper, step, accumulators)
+        tile.finish(op.results[0], results)
+        return tile
+
+    def _result_tile(self, op: GenericOp, loops: ContractionLoops) -> ResultTile:
+        if self.schedule.unit:
+            return FragmentTile(self.evaluator, self.schedule, op, loops)
+        return RegisterTile(self.evaluator, self.schedule, op, loops)
+
+
+@dataclass
+class _Reduction:
+    """The loop over staged tiles."""
+
+    evaluator: Evaluator
+    tile: ResultTile
+    staged: Sequence[StagedTile]
+    position: SSAValue
+    """The loop's index as the tiles know it."""
+
+    def fill(self, position: SSAValue, stage: Linear) -> None:
+        """Copy the tiles at `position` of the reduction to threadgroup memory."""
+        self.evaluator.replaced[self.position] = position
+        for tile in self.staged:
+            tile.store(tile.load(), stage)
+
+    def single_buffered(
+        self, upper: int, step: int, accumulators: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """Fill, wait, compute, wait."""
+
+        def body(position: SSAValue, current: Sequence[SSAValue]) -> list[SSAValue]:
+            # The last iteration's readers come before this one's writers.
+            self.evaluator.emit(BarrierOp())
+            self.fill(position, Linear())
+            self.evaluator.emit(BarrierOp())
+            return self.tile.step(self.staged, Linear(), current)
+
+        return self._for(upper, step, accumulators, body)
+
+    def double_buffered(
+        self, upper: int, step: int, accumulators: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """Load the next tiles into registers, compute, store them to the other half, wait.
+
+        The last iteration has no next tiles and loads its own again, so that no branch is needed.
+        """
+        evaluator = self.evaluator
+        last = (upper - 1) // step * step
+        self.fill(constant_index(evaluator.builder, 0), Linear())
+        evaluator.emit(BarrierOp())
+
+        def body(position: SSAValue, current: Sequence[SSAValue]) -> list[SSAValue]:
+            number = AffineDimExpr(0) // step
+            exprs = (AffineDimExpr(0) + step, AffineConstantExpr(last))
+            following = affine.MinOp([position], AffineMapAttr(AffineMap(1, 0, exprs)))
+            evaluator.replaced[self.position] = evaluator.emit(following).result
+            values = [tile.load() for tile in self.staged]
+            stage = Linear.of(evaluator.apply(number % 2, position))
+            results = self.tile.step(self.staged, stage, current)
+            other = Linear.of(evaluator.apply((number + 1) % 2, position))
+            for tile, loaded in zip(self.staged, values, strict=True):
+                tile.store(loaded, other)
+            evaluator.emit(BarrierOp())
+            return results
+
+        return self._for(upper, step, accumulators, body)
+
+    def _for(
+        self,
+        upper: int,
+        step: int,
+        accumulators: Sequence[SSAValue],
+        body: Callable[[SSAValue, Sequence[SSAValue]], list[SSAValue]],
+    ) -> list[SSAValue]:
+        """`scf.for` over the positions of the tiles."""
+        evaluator = self.evaluator
+        bounds = [constant_index(evaluator.builder, n) for n in (0, upper, step)]
+        block = Block(arg_types=[IndexType(), *(v.type for v in accumulators)])
+        block.args[0].name_hint = "k"
+        with evaluator.inside(block):
+            evaluator.emit(YieldOp(*body(block.args[0], block.args[1:])))
+        loop = ForOp(bounds[0], bounds[1], bounds[2], accumulators, block)
+        return list(evaluator.emit(loop).results)

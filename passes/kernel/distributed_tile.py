@@ -1,0 +1,67 @@
+"""A contraction's result spread over threads: each holds vectors at places that it knows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.linear import Linear
+from ingot.passes.kernel.reduction import narrow, wide_accumulator, widen_accumulator
+from ingot.passes.kernel.store import store
+
+Point = tuple[Linear, Linear]
+"""Row and column of an element, or of the first element of a vector, in a threadgroup's tile."""
+
+
+class DistributedTile(ABC):
+    """Accumulators that are vectors of `width` elements along a row of the result."""
+
+    def __init__(self, evaluator: Evaluator, op: GenericOp, width: int) -> None:
+        self.evaluator = evaluator
+        self.width = width
+        rank = len(shape_of(op.results[0]))
+        self.lead = (Linear(),) * (rank - 2)
+        self.lanes = Lanes(rank - 1, width) if width > 1 else None
+        self.wide = wide_accumulator(op.results[0])
+        self.points = self.make_points()
+
+    @abstractmethod
+    def make_points(self) -> list[Point]:
+        """Where the thread's vectors are, rows first."""
+
+    def start(self, init: SSAValue) -> list[SSAValue]:
+        """The accumulators of one thread, from the tile `init`."""
+        evaluator = self.evaluator
+        width = None if self.lanes is None else self.width
+        return [
+            widen_accumulator(
+                evaluator,
+                evaluator.widen(evaluator.element(init, index, self.lanes), width),
+                self.wide,
+            )
+            for index in self._indices()
+        ]
+
+    def finish(self, result: SSAValue, accumulators: Sequence[SSAValue]) -> None:
+        """Let the evaluator know the elements of `result` that a thread holds."""
+        for index, value in zip(self._indices(), accumulators, strict=True):
+            value = narrow(self.evaluator, value, result)
+            self.evaluator.remember(result, index, self.lanes, value)
+
+    def store(self, op: MaterializeInDestinationOp) -> None:
+        """Store those elements of a tile that is computed from the result."""
+        view = self.evaluator.view(op.dest)
+        assert view is not None
+        for index in self._indices():
+            value = self.evaluator.element(op.source, index, self.lanes)
+            store(self.evaluator, view, index, self.lanes, value)
+
+    def _indices(self) -> list[tuple[Linear, ...]]:
+        return [(*self.lead, *point) for point in self.points]
