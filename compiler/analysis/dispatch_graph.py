@@ -149,6 +149,8 @@ def is_contraction(op: GenericOp) -> bool:
 
     A product of a matrix and a vector is a reduction of rows instead: nothing is used twice.
     """
+    if all(is_parallel(op)):
+        return False
     contraction = match_contraction(op)
     if contraction is not None:
         return bool(contraction.m and contraction.n)
