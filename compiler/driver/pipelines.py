@@ -86,6 +86,7 @@ def _gradient(options: CompileOptions) -> list[str]:
     function = {"function": asked.function} if asked.function else {}
     choices = _options(**function, **arguments, with_value=asked.with_value)
     return [
+        "raise-while-to-for",
         "gather-to-generic",
         "generate-to-generic",
         "pack-to-generic",

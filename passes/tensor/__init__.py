@@ -26,6 +26,7 @@ PASSES: tuple[str, ...] = (
     "generate-to-generic",
     "pack-to-generic",
     "pad-to-generic",
+    "raise-while-to-for",
     "linalg-differentiate",
     "slices-to-generic",
     "sink-scalars",
@@ -41,6 +42,7 @@ PASSES: tuple[str, ...] = (
 CONSUMES: dict[str, tuple[str, ...]] = {
     "lift-cf-to-scf": ("cf.",),
     "inline-calls": ("func.call",),
+    "raise-while-to-for": ("scf.while",),
     "convert-tm-tensor": ("tm_tensor.", "iree_linalg_ext."),
     "drop-asserts": ("cf.assert",),
     "demote-f64": ("!f64",),

@@ -8,10 +8,13 @@ import numpy as np
 
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.driver.gradient import gradient_text
+from ingot.compiler.driver.opt import OptOptions, run_opt
 from ingot.compiler.driver.options import CompileOptions, Differentiate
+from ingot.compiler.driver.pipelines import gradient_pipeline
 from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate
 from ingot.targets.bundle.writer import write_bundle
+from ingot.targets.profiles import PROFILES
 from support.harness import Array, bundle_for, device, rt
 
 STEP = 1e-4
@@ -22,6 +25,13 @@ def gradient_of(text: str, wrt: Sequence[str] = (), with_value: bool = False) ->
     """The program that `ingot grad --emit mlir` writes."""
     asked = Differentiate(tuple(wrt), with_value=with_value)
     return gradient_text(text, "test.mlir", CompileOptions(targets=(), differentiate=asked))
+
+
+def generics_of(text: str) -> str:
+    """A program of any dialect as the differentiation finds it."""
+    asked = CompileOptions(targets=(), differentiate=Differentiate())
+    passes = gradient_pipeline(asked, PROFILES["metal:apple7"]).partition(",linalg-diff")[0]
+    return run_opt(text, "test.mlir", OptOptions(pipeline=passes)).output
 
 
 def evaluated(text: str, inputs: Sequence[Array]) -> list[Array]:
@@ -104,3 +114,36 @@ def check_on_device(
     for order in range(orders if device_name == "host" else 0):
         for array, again in zip(got, run(f"host:random:{order + 1}"), strict=True):
             np.testing.assert_array_equal(array, again, "another order of threads")
+
+
+def directional_errors(
+    text: str, gradient: str, inputs: Sequence[Array], function: str = "main", seed: int = 0
+) -> tuple[float, float]:
+    """The derivative of sum(cotangent * result) along one random direction of all float inputs:
+    by the gradient program, and by central differences."""
+    rng = np.random.default_rng(seed)
+    module = read_module(text, "test.mlir", make_context())
+    results = evaluate(module, function, inputs, "float64")
+    cotangents = [rng.standard_normal(r.shape) for r in results if r.dtype.kind == "f"]
+    is_float = [v.dtype.kind not in "biu" for v in inputs]
+    # Cotangents of the types of the results: those of narrow types are rounded first.
+    directions = [rng.standard_normal(v.shape) if f else None for v, f in zip(inputs, is_float)]
+    given = [v.astype(np.float64) if f else v for v, f in zip(inputs, is_float, strict=True)]
+    found = evaluate(
+        read_module(gradient, "gradient.mlir", make_context()),
+        function,
+        [*given, *cotangents],
+        "float64",
+    )
+    along = [d for d in directions if d is not None]
+    by_program = sum(float(np.sum(g * d)) for g, d in zip(found, along, strict=True))
+
+    def total(step: float) -> float:
+        moved = [v if d is None else v + step * d for v, d in zip(given, directions, strict=True)]
+        values = evaluate(module, function, moved, "float64")
+        floats = [v for v in values if v.dtype.kind == "f"]
+        return sum(float(np.sum(c * v)) for c, v in zip(cotangents, floats, strict=True))
+
+    h = 1e-7
+    by_differences = (total(-2 * h) - 8 * total(-h) + 8 * total(h) - total(2 * h)) / (12 * h)
+    return by_program, by_differences

@@ -10,7 +10,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, fill
+from ingot.compiler.analysis.generics import Emitter, elementwise, erase, fill, make_generic
 from ingot.compiler.analysis.structured import (
     captured_tensors,
     element_type,
@@ -23,7 +23,7 @@ from ingot.compiler.analysis.structured import (
 )
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
-from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp
+from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, YieldOp
 
 from .activity import is_float
 from .drafts import (
@@ -123,18 +123,21 @@ def _reduction(
         reverse.add(init, cotangent)
         return [(yielded, reading(cotangent, map_))]
     combiner = yielded.owner
-    if isinstance(combiner, Operation) and accumulator in combiner.operands:
-        lhs, rhs = combiner.operands[0], combiner.operands[-1]
-        term = rhs if lhs is accumulator else lhs
+    pair = combiner.operands[-2:] if isinstance(combiner, Operation) else ()
+    if isinstance(combiner, Operation) and accumulator in pair and len(pair) == 2:
+        term = pair[1] if pair[0] is accumulator else pair[0]
         if term is not accumulator and not _reads_accumulator(term, op):
             if type(combiner) in _EXTREMES:
                 return [_extreme(reverse, op, position, cotangent, combiner, term)]
             if isinstance(combiner, arith.MulfOp):
                 return [_product(reverse, op, position, cotangent, term)]
+            if isinstance(combiner, arith.SelectOp):
+                winner = _winner_by_choice(reverse.emit, op, position)
+                return [_chosen(reverse, op, position, cotangent, winner, term)]
     raise refuse(
         op,
-        f"result {position} of this reduction cannot be differentiated: its body is neither a sum, "
-        "a product, a maximum nor a minimum of terms",
+        f"result {position} of this reduction cannot be differentiated: its body is neither a sum "
+        "nor a product of terms, and does not choose one of them",
         "write it as a reduction and an elementwise op that finishes it",
     )
 
@@ -205,10 +208,22 @@ def _extreme(
     """The first of the elements that equal the result gets the whole cotangent."""
     if prod(loop_extents(op)[i] for i in reduction_loops(op)) >= NO_WINNER:
         raise refuse(op, "an extreme of 2^31 elements or more cannot be differentiated")
-    map_ = indexing_maps(op)[len(op.inputs) + position]
     is_stored = isinstance(through_casts(term), BlockArgument)
     find = _winner_by_value if is_stored else _winner_by_search
     winner = find(reverse.emit, op, position, type(combiner), term)
+    return _chosen(reverse, op, position, cotangent, winner, term)
+
+
+def _chosen(
+    reverse: Reverse,
+    op: GenericOp,
+    position: int,
+    cotangent: SSAValue,
+    winner: SSAValue,
+    term: SSAValue,
+) -> tuple[SSAValue, Seed]:
+    """The seed of a result that is one of the terms: `winner` says which."""
+    map_ = indexing_maps(op)[len(op.inputs) + position]
     init = op.outputs[position]
     if init in reverse.active:
         reverse.add(init, _where_no_winner(reverse.emit, winner, cotangent))
@@ -294,6 +309,36 @@ def _winner_by_search(
     start = op.outputs[position]
     where = _positions(emit, shape_of(start))
     return close(emit, draft, [start, where], search)[1]
+
+
+def _winner_by_choice(emit: Emitter, op: GenericOp, position: int) -> SSAValue:
+    """The position of the term that a body of several results, as that of an argmax, selects: the
+    same body once more, with the position as a further result."""
+    maps = indexing_maps(op)
+    body = op.body.clone()
+    block = body.block
+    terminator = block.last_op
+    assert terminator is not None
+    old = block.insert_arg(i32, len(block.args))
+    inner = Emitter.before(terminator)
+    copy = terminator.operands[position].owner
+    assert isinstance(copy, arith.SelectOp)
+    here = _linear_position(inner, op)
+    accumulator = block.args[len(op.inputs) + position]
+    arms = [old if arm is accumulator else here for arm in (copy.lhs, copy.rhs)]
+    new = inner.add(arith.SelectOp(copy.cond, arms[0], arms[1])).result
+    inner.add(YieldOp(*terminator.operands, new))
+    erase(terminator)
+    where = _positions(emit, shape_of(op.outputs[position]))
+    again = make_generic(
+        emit,
+        list(op.inputs),
+        [*op.outputs, where],
+        [*maps, maps[len(op.inputs) + position]],
+        list(op.iterator_types.data),
+        body,
+    )
+    return again.results[-1]
 
 
 def _product(
