@@ -3,6 +3,7 @@
 Two kinds of groups exist (docs/architecture.md, L2). In a *pointwise* group every op has the same
 parallel loops, and its other loops are reductions. In a *row* group the ops share leading parallel
 "row" loops, and each op then walks over the inside of a row: elementwise, or reducing it whole.
+Groups of other kinds are given, and stay as they are.
 
 Groups grow along edges, in program order, and never recompute anything: an op belongs to one group,
 and a value that two groups need is stored.
@@ -17,7 +18,7 @@ from itertools import permutations
 from math import prod
 from typing import Literal
 
-GroupKind = Literal["pointwise", "row", "scan"]
+GroupKind = Literal["pointwise", "row", "scan", "attention"]
 
 
 class Role(Enum):
@@ -106,7 +107,7 @@ class _Grouping:
     nodes: Sequence[Node]
     escapes: frozenset[int]
     limits: Limits
-    groups: list[_Growing] = field(default_factory=list["_Growing"])
+    attentions: Sequence[Sequence[int]]
     of_node: list[_Growing] = field(default_factory=list["_Growing"])
     producer: dict[int, int] = field(default_factory=dict[int, int])
     users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
@@ -126,6 +127,10 @@ class _Grouping:
                 self.producer[value] = i
             for read in node.reads:
                 self.users.setdefault(read.value, set()).add(i)
+        for nodes in self.attentions:
+            group = _Growing(list(nodes), "attention", dict.fromkeys(nodes, ()), ())
+            for i in nodes:
+                self.of_node[i] = group
 
     def merge_all(self) -> None:
         for i, node in enumerate(self.nodes):
@@ -136,7 +141,7 @@ class _Grouping:
                     self.try_merge(self.of_node[source], self.of_node[i])
 
     def try_merge(self, first: _Growing, second: _Growing) -> None:
-        if first is second or "scan" in (first.kind, second.kind):
+        if first is second or {first.kind, second.kind} & {"scan", "attention"}:
             return
         reads = self._reads_between(first, second)
         if reads is None:
@@ -344,13 +349,17 @@ def _index(values: Sequence[int], value: int) -> int | None:
 
 
 def form_groups(
-    nodes: Sequence[Node], escapes: frozenset[int], limits: Limits | None = None
+    nodes: Sequence[Node],
+    escapes: frozenset[int],
+    limits: Limits | None = None,
+    attentions: Sequence[Sequence[int]] = (),
 ) -> list[Group]:
     """Partition `nodes` (in program order) into kernels, ordered so that producers come first.
 
-    `escapes` are the values that something other than a node uses, so that a kernel stores them.
+    `escapes` are the values that something other than a node uses, so that a kernel stores them;
+    `attentions` are the nodes of each attention, which are a kernel.
     """
-    grouping = _Grouping(nodes, escapes, limits or Limits())
+    grouping = _Grouping(nodes, escapes, limits or Limits(), attentions)
     grouping.merge_all()
     ordered: list[Group] = []
     done: set[int] = set()

@@ -42,6 +42,8 @@ def describe(block: Block) -> str:
     if not roots:
         return _elementwise(generics)
     names = [_root(op) for op in roots]
+    if len(roots) > 2 and {names[0], names[-1]} <= {"matmul", "batch_matmul"}:
+        return "attention"
     inner = [op for g in generics for op in g.body.walk()]
     if names == ["max", "sum"] and any(isinstance(op, math.ExpOp) for op in inner):
         return "softmax"

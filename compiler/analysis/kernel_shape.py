@@ -8,6 +8,8 @@ from xdsl.ir import Attribute, Operation, OpResult
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.type import get_element_type_or_self
 
+from ingot.compiler.analysis.attention import Attention, find_attention
+from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
 from ingot.compiler.analysis.shared_loops import Dims, shared_dims
 from ingot.compiler.analysis.structured import (
@@ -44,7 +46,7 @@ def row_dims(func: FuncOp) -> int:
 
 
 def kernel_kind(func: FuncOp) -> str:
-    """`pointwise` or `row`."""
+    """`pointwise`, `row`, `attention` or `scan`."""
     attr = func.attributes.get("ingot.kind")
     return attr.data if isinstance(attr, StringAttr) else "pointwise"
 
@@ -58,6 +60,15 @@ def describe_kernel(func: FuncOp) -> KernelShape:
     generics = [op for op in ops if isinstance(op, GenericOp)]
     has_regions = any(inner.regions for op in generics for inner in op.body.block.ops)
     element_bytes = max((_bytes(v.type) for op in ops for v in op.operands), default=4)
+    if kernel_kind(func) == "attention":
+        (attention,) = find_attention(func.body.block)
+        return KernelShape(
+            kind="attention",
+            parallel=shape,
+            has_reduction=True,
+            element_bytes=element_bytes,
+            attention=_attention(attention, ops, anchor),
+        )
     if kernel_kind(func) == "row" and _can_share_rows(generics, row_dims(func)):
         rows = row_dims(func)
         inner, last = 1, 1
@@ -103,6 +114,37 @@ def describe_kernel(func: FuncOp) -> KernelShape:
         transposed_loop=transposed[0][1] if transposed else 0,
         element_bytes=element_bytes,
     )
+
+
+def _attention(attention: Attention, ops: list[Operation], result: OpResult) -> AttentionShape:
+    """The sizes of an attention whose result, perhaps transposed, is the kernel's."""
+    dims = shape_of(result)
+    product = attention.product
+    extents = loop_extents(product)
+    known = shared_dims(ops, result, len(dims))[product.results[0]]
+    dim_of = {
+        e.position: dim
+        for e, dim in zip(indexing_maps(product)[-1].results, known, strict=True)
+        if isinstance(e, AffineDimExpr) and dim is not None
+    }
+    row_loop = next((i for i in reversed(attention.row_loops) if extents[i] != 1), None)
+    row_loop = attention.row_loops[-1] if row_loop is None else row_loop
+    head = loop_extents(attention.scores)[attention.score_loops.index(None)]
+    keys = attention.scores.inputs[1 - attention.query]
+    staged = _padded(head) * _bytes(keys.type)
+    staged += _padded(extents[attention.value_loop]) * _bytes(attention.values.type)
+    return AttentionShape(
+        dims=dims,
+        row_dim=dim_of[row_loop],
+        value_dim=dim_of[attention.value_loop],
+        keys=extents[attention.key_loop],
+        head=head,
+        staged_bytes=staged,
+    )
+
+
+def _padded(elements: int) -> int:
+    return -(-elements // 4) * 4
 
 
 def _can_share_rows(generics: list[GenericOp], rows: int) -> bool:

@@ -8,14 +8,17 @@ where the tiling, promotion and vectorization passes obey it.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute
 
 from ingot.targets.profiles import TargetProfile
 
-Kind = Literal["pointwise", "contraction", "row"]
+if TYPE_CHECKING:
+    from ingot.compiler.analysis.attention_schedule import AttentionShape
+
+Kind = Literal["pointwise", "contraction", "row", "attention"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Schedule:
     vector: int = 1
     """Width of vectors along the innermost loop."""
     reduction: int = 0
-    """Elements of a contraction's reduction loop staged at once; 0 when it is not tiled."""
+    """Elements of a contraction's reduction loop, or keys of an attention, staged at once; 0 when
+    it is not tiled."""
     promote: tuple[int, ...] = ()
     """Inputs of the contraction, or of the last op, that are staged in threadgroup memory."""
     unroll: int = 1
@@ -43,6 +47,10 @@ class Schedule:
     """Elements of each shared loop that a SIMD-group computes on matrix units; () without them."""
     unit: tuple[int, ...] = ()
     """Rows, columns and depth of the matrix unit's multiply-accumulate; () without one."""
+    splits: int = 1
+    """Threads that share a row of an attention, each with its part of the keys."""
+    rows: int = 1
+    """Rows of an attention that a thread computes."""
 
     def to_attr(self) -> DictionaryAttr:
         """The attribute that stands for this schedule in the IR."""
@@ -71,10 +79,12 @@ class Schedule:
             stages=_int(attr, "stages") if "stages" in attr.data else 1,
             subgroup=_ints(attr, "subgroup") if "subgroup" in attr.data else (),
             unit=_ints(attr, "unit") if "unit" in attr.data else (),
+            splits=_int(attr, "splits") if "splits" in attr.data else 1,
+            rows=_int(attr, "rows") if "rows" in attr.data else 1,
         )
 
 
-_OPTIONAL = ("stages", "subgroup", "unit")
+_OPTIONAL = ("stages", "subgroup", "unit", "splits", "rows")
 """Fields that the attribute leaves out at their defaults."""
 
 
@@ -97,6 +107,8 @@ def _kind(attr: DictionaryAttr) -> Kind:
             return "contraction"
         case StringAttr(data="row"):
             return "row"
+        case StringAttr(data="attention"):
+            return "attention"
         case _:
             raise ValueError(f"unknown kind of schedule {kind}")
 
@@ -119,7 +131,7 @@ def _ints(attr: DictionaryAttr, name: str) -> tuple[int, ...]:
 class KernelShape:
     """What the choice of a schedule depends on."""
 
-    kind: Literal["pointwise", "row"]
+    kind: Literal["pointwise", "row", "attention"]
     parallel: tuple[int, ...]
     """Extents of the shared parallel loops (of the rows, in a row kernel)."""
     inner: int = 1
@@ -136,6 +148,7 @@ class KernelShape:
     """A shared loop other than the last one, along which the results are contiguous."""
     element_bytes: int = 4
     """The widest element that is read or written."""
+    attention: AttentionShape | None = None
 
 
 @dataclass(frozen=True)

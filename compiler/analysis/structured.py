@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType, ShapedType, TensorType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ShapedType, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.utils.hints import isa
 from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.dialects import arith
-from ingot.compiler.dialects.linalg import GenericOp, IteratorType, YieldOp
+from ingot.compiler.dialects.linalg import FillOp, GenericOp, IteratorType, YieldOp
 
 COMBINERS: dict[type[Operation], str] = {
     arith.AddfOp: "add",
@@ -105,6 +105,19 @@ def _is_inside(value: SSAValue, op: Operation) -> bool:
             return True
         parent = parent.parent_op()
     return False
+
+
+def starts_at_zero(op: GenericOp) -> bool:
+    """Whether a reduction with one result starts from a fill with zeros."""
+    filled = op.outputs[0].owner
+    if not isinstance(filled, FillOp):
+        return False
+    constant = filled.inputs[0].owner
+    return (
+        isinstance(constant, arith.ConstantOp)
+        and isinstance(constant.value, IntegerAttr | FloatAttr)
+        and constant.value.value.data == 0
+    )
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 KERNEL_MARK = "ingot.kernel"
 """Unit attribute of a function that is one kernel."""
 KIND = "ingot.kind"
-"""`"pointwise"`, `"row"` or `"scan"`: how the loops of a kernel's ops relate."""
+"""`"pointwise"`, `"row"`, `"attention"` or `"scan"`: how the loops of a kernel's ops relate."""
 ROW_DIMS = "ingot.row_dims"
 """i64: how many leading loops every op of the kernel shares."""
 NAMES = "ingot.names"

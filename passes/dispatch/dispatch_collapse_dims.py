@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
@@ -28,7 +28,7 @@ from ingot.compiler.analysis.structured import (
     shape_of,
 )
 from ingot.compiler.analysis.tensor_types import tensor_type
-from ingot.compiler.dialects.dispatch import ROW_DIMS, RegionOp, YieldOp
+from ingot.compiler.dialects.dispatch import KIND, ROW_DIMS, RegionOp, YieldOp
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp
 
@@ -232,7 +232,7 @@ class DispatchCollapseDimsPass(ModulePass):
         """Rewrite every region of the host functions."""
         for function in host_functions(op):
             for region in list(function.body.block.ops):
-                if isinstance(region, RegionOp) and not _is_scan(region):
+                if isinstance(region, RegionOp) and not _keeps_dims(region):
                     rows = region.attributes.get(ROW_DIMS)
                     merger = _Merger(
                         region, rows.value.data if isinstance(rows, IntegerAttr) else None
@@ -241,5 +241,8 @@ class DispatchCollapseDimsPass(ModulePass):
                         merger.rewrite()
 
 
-def _is_scan(region: RegionOp) -> bool:
+def _keeps_dims(region: RegionOp) -> bool:
+    """Whether the region is a scan or an attention, whose dimensions have roles."""
+    if region.attributes.get(KIND) == StringAttr("attention"):
+        return True
     return any(isinstance(op, ScanOp) for op in region.body.block.ops)

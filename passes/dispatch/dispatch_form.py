@@ -21,6 +21,7 @@ from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.affine_maps import permutation_of, rename_dims
+from ingot.compiler.analysis.attention import attention_kernels
 from ingot.compiler.analysis.dispatch_graph import DispatchGraph, build_graph, is_local
 from ingot.compiler.analysis.fill_pattern import fill_pattern
 from ingot.compiler.analysis.functions import host_functions
@@ -218,7 +219,9 @@ def _form_block(block: Block, limits: Limits) -> None:
     _erase_unused(block)
     _fill_by_kernels(block)
     graph = build_graph(block)
-    groups = form_groups(graph.nodes, frozenset(graph.escapes), limits)
+    number = {op: i for i, op in enumerate(graph.ops)}
+    attentions = [[number[op] for op in ops] for ops in attention_kernels(block)]
+    groups = form_groups(graph.nodes, frozenset(graph.escapes), limits, attentions)
     group_of = {graph.ops[i]: group for group in groups for i in group.nodes}
     terminator = block.last_op
     assert terminator is not None

@@ -14,6 +14,7 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.attention import find_attention
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import reduction_loops, shape_of
@@ -22,6 +23,7 @@ from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.ingot import YieldOp as ScanYieldOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.scf import ForallOp
+from ingot.passes.kernel.attention import emit_attention
 from ingot.passes.kernel.contraction import ContractionEmitter
 from ingot.passes.kernel.cooperative import copy_to_threadgroup, reduce_row, store_row
 from ingot.passes.kernel.emitter import Lanes
@@ -72,6 +74,9 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
         _ThreadTile(evaluator, schedule).emit(ops)
     elif schedule.kind == "contraction":
         ContractionEmitter(evaluator, schedule).emit(ops)
+    elif schedule.kind == "attention":
+        (attention,) = find_attention(blocks.body.block)
+        emit_attention(evaluator, attention, schedule, blocks)
     else:
         _emit_row(evaluator, ops, schedule)
     _erase_tiles(ops)

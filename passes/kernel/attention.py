@@ -1,0 +1,376 @@
+"""Emit attention: every thread computes a few rows, key by key, and keeps no row of weights.
+
+Keys and values come in tiles through threadgroup memory. For each of its rows a thread holds the
+query, the running maximum, the running sum of exponentials and the weighted sum of values in
+registers; when the maximum grows, both sums are scaled to it. All of this is in f32, whatever the
+operands are.
+
+Where several threads share a row, each takes every n-th group of keys, and SIMD-group shuffles
+combine what they found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, f32
+from xdsl.dialects.scf import ForOp, YieldOp
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from ingot.compiler.analysis.attention import Attention, RowReduction
+from ingot.compiler.analysis.building import before
+from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.structured import (
+    element_type,
+    indexing_maps,
+    loop_extents,
+    shape_of,
+    starts_at_zero,
+)
+from ingot.compiler.dialects.arith import AddfOp, CmpiOp, MinSIOp, MulfOp, SelectOp
+from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
+from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr, BarrierOp
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.compiler.dialects.scf import ForallOp
+from ingot.passes.kernel.attention_end import RowEnd
+from ingot.passes.kernel.attention_row import LANES, AttentionRow, State
+from ingot.passes.kernel.cooperative import Row, over_chunks, thread_id
+from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.memory import View
+from ingot.passes.kernel.reduction import narrow
+from ingot.passes.kernel.store import store
+
+
+def emit_attention(
+    evaluator: Evaluator, attention: Attention, schedule: Schedule, blocks: ForallOp
+) -> None:
+    """Compute and store the rows of one threadgroup, at the insertion point of `evaluator`.
+
+    `blocks` is the loop over threadgroups, whose body holds the ops and the store of the result.
+    """
+    rows = [AttentionRow(evaluator, attention, schedule, i) for i in range(schedule.rows)]
+    for row in rows:
+        row.place()
+    states = _Keys(rows, blocks).run()
+    stores = [op for op in blocks.body.block.ops if isinstance(op, MaterializeInDestinationOp)]
+    for row, state in zip(rows, states, strict=True):
+        end = RowEnd(row, state)
+        for op in stores:
+            end.store(op)
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """An operand that comes in tiles: one line of it for each key."""
+
+    op: GenericOp
+    position: int
+    along: int
+    """The loop of `op` along a line."""
+    loops: tuple[int | None, ...]
+    """For each loop of `op` that of the product."""
+
+    @property
+    def width(self) -> int:
+        """Elements of a line, rounded up to whole vectors."""
+        return -(-loop_extents(self.op)[self.along] // LANES) * LANES
+
+
+class _Keys:
+    """The loop over keys."""
+
+    def __init__(self, rows: Sequence[AttentionRow], blocks: ForallOp) -> None:
+        self.rows = rows
+        self.evaluator = rows[0].evaluator
+        self.schedule, self.attention = rows[0].schedule, rows[0].attention
+        self.size = self.schedule.reduction
+        attention = self.attention
+        product, scores = attention.product, attention.scores
+        head = attention.score_loops.index(None)
+        self.count = loop_extents(product)[attention.key_loop]
+        keys = _Operand(scores, 1 - attention.query, head, attention.score_loops)
+        own = tuple(range(len(loop_extents(product))))
+        values = _Operand(product, 1 - attention.weights, attention.value_loop, own)
+        self.keys, self.values = (
+            self._buffer("tile_keys", keys, blocks),
+            self._buffer("tile_values", values, blocks),
+        )
+        self.staged = ((keys, self.keys), (values, self.values))
+        queries = _Operand(scores, attention.query, head, attention.score_loops)
+        self.queries = [
+            [
+                row.wide(self._line(queries, row, Linear(), Linear((), start)))
+                for start in range(0, queries.width, LANES)
+            ]
+            for row in rows
+        ]
+
+    def run(self) -> list[State]:
+        """Go over all keys, tile by tile; the last few, which fill no vector, one by one."""
+        evaluator, size = self.evaluator, self.size
+        tiles, whole = -(-self.count // size), self.count - self.count % LANES
+        states = [self._start(row) for row in self.rows]
+        if tiles == 1:
+            self._load(Linear())
+            if whole:
+                end = constant_index(evaluator.builder, whole)
+                states = self._tile(Linear(), 0, end, LANES, states)
+        else:
+
+            def tile(iv: SSAValue, states: list[State]) -> list[State]:
+                evaluator.emit(BarrierOp())  # the last tile's readers come first
+                base = Linear.of(iv)
+                self._load(base)
+                end = constant_index(evaluator.builder, size)
+                if whole % size:
+                    left = (base * -1 + whole).materialize(evaluator.builder)
+                    end = evaluator.emit(MinSIOp(left, end)).result
+                return self._tile(base, 0, end, LANES, states)
+
+            zero = constant_index(evaluator.builder, 0)
+            thread_id(evaluator)
+            end = constant_index(evaluator.builder, self.count)
+            states = self._loop(zero, end, size, states, tile)
+        if whole < self.count:
+            base = (tiles - 1) * size
+            end = constant_index(evaluator.builder, self.count - base)
+            states = self._tile(Linear((), base), whole - base, end, 1, states)
+        return states
+
+    def _start(self, row: AttentionRow) -> State:
+        evaluator = self.evaluator
+        zero = evaluator.constant(0.0, f32)
+        return State(
+            row.wide(row.init(row.attention.maximum)),
+            zero,
+            [row.identity(r) for r in row.streamed()],
+            [evaluator.widen(zero, LANES)] * (self.staged[1][0].width // LANES),
+        )
+
+    def _tile(
+        self, base: Linear, first: int, end: SSAValue, width: int, states: list[State]
+    ) -> list[State]:
+        """The thread's keys of a tile from `first` to `end`, `width` at a time."""
+        start = self.rows[0].split() * width + first
+        return self._loop(
+            start.materialize(self.evaluator.builder),
+            end,
+            width * self.schedule.splits,
+            states,
+            lambda iv, current: self._step(base, Linear.of(iv), width, current),
+        )
+
+    def _loop(
+        self,
+        lower: SSAValue,
+        upper: SSAValue,
+        step: int,
+        states: list[State],
+        body: Callable[[SSAValue, list[State]], list[State]],
+    ) -> list[State]:
+        evaluator = self.evaluator
+        carried = [v for state in states for v in state.values()]
+        count = len(carried) // len(states)
+
+        def like(values: Sequence[SSAValue]) -> list[State]:
+            return [s.like(values[i * count : (i + 1) * count]) for i, s in enumerate(states)]
+
+        advance = constant_index(evaluator.builder, step)
+        block = Block(arg_types=[IndexType(), *(v.type for v in carried)])
+        with evaluator.inside(block):
+            after = body(block.args[0], like(block.args[1:]))
+            evaluator.emit(YieldOp(*(v for state in after for v in state.values())))
+        loop = ForOp(lower, upper, advance, carried, block)
+        loop.location = self.attention.product.location
+        return like(evaluator.emit(loop).results)
+
+    # Tiles of keys and values
+
+    def _buffer(self, name: str, operand: _Operand, blocks: ForallOp) -> View:
+        type_ = MemRefType(
+            element_type(operand.op.operands[operand.position]),
+            [self.size, operand.width],
+            NoneAttr(),
+            AddressSpaceAttr(AddressSpace.WORKGROUP),
+        )
+        alloc = memref.AllocOp([], [], type_)
+        alloc.memref.name_hint = name
+        return View(before(blocks).insert(alloc).memref, [Linear()] * 2, [False] * 2)
+
+    def _load(self, base: Linear) -> None:
+        """Copy a tile to threadgroup memory, all threads together; the last key stands for those
+        past the end."""
+        evaluator = self.evaluator
+        for operand, target in self.staged:
+            row = Row(shape_of(target.buffer), self.schedule.threads, LANES)
+
+            def step(
+                number: Linear,
+                _: Sequence[SSAValue],
+                row: Row = row,
+                operand: _Operand = operand,
+                target: View = target,
+            ) -> list[SSAValue]:
+                chunk = row.chunk(evaluator, number)
+                key = base + chunk.index[0]
+                if self.count % self.size:
+                    key, _inside = self._clamped(key, self.count)
+                value = self._line(operand, self.rows[0], key, chunk.index[1])
+                store(evaluator, target, chunk.index, Lanes(1, LANES), value, chunk.valid)
+                return []
+
+            over_chunks(evaluator, row, [], step)
+        evaluator.emit(BarrierOp())
+
+    def _clamped(self, position: Linear, count: int) -> tuple[Linear, SSAValue]:
+        """A position kept below `count`, and whether it was."""
+        evaluator = self.evaluator
+        at = position.materialize(evaluator.builder)
+        inside = evaluator.emit(CmpiOp(at, constant_index(evaluator.builder, count), "slt")).result
+        last = constant_index(evaluator.builder, count - 1)
+        return Linear.of(evaluator.emit(MinSIOp(at, last)).result), inside
+
+    def _line(self, operand: _Operand, row: AttentionRow, key: Linear, start: Linear) -> SSAValue:
+        """Four elements of an operand's line; zero past the end of the line."""
+        evaluator, op, along = self.evaluator, operand.op, operand.along
+        map_, value = indexing_maps(op)[operand.position], op.operands[operand.position]
+        extent = loop_extents(op)[along]
+        at = row.loops(operand.loops, key)
+        if extent % LANES == 0:
+            at[along] = start
+            vector = evaluator.operand_element(value, map_, at, Lanes(along, LANES))
+            return evaluator.widen(vector, LANES)
+        elements: list[SSAValue] = []
+        zero = evaluator.zero(element_type(value))
+        for lane in range(LANES):
+            at[along] = start + lane
+            known = at[along].known
+            if known is not None and known >= extent:
+                elements.append(zero)
+                continue
+            inside = None
+            if known is None:
+                at[along], inside = self._clamped(at[along], extent)
+            element = evaluator.operand_element(value, map_, at, None)
+            if inside is not None:
+                element = evaluator.emit(SelectOp(inside, element, zero)).result
+            elements.append(element)
+        return evaluator.from_elements(elements)
+
+    # One step
+
+    def _step(self, base: Linear, local: Linear, width: int, states: list[State]) -> list[State]:
+        """Take `width` keys into account."""
+        evaluator = self.evaluator
+        scores = [self._dots(local + i) for i in range(width)]
+        steps = [
+            self._weigh(row, [s[i] for s in scores], base + local, state)
+            for i, (row, state) in enumerate(zip(self.rows, states, strict=True))
+        ]
+        for chunk in range(len(states[0].sums)):
+            for step in steps:
+                scaled = MulfOp(step.state.sums[chunk], step.scale)
+                step.state.sums[chunk] = evaluator.emit(scaled).result
+            for i in range(width):
+                part = self._staged(self.values, local + i, chunk)
+                for step in steps:
+                    product = evaluator.emit(MulfOp(step.weights[i], part)).result
+                    added = AddfOp(step.state.sums[chunk], product)
+                    step.state.sums[chunk] = evaluator.emit(added).result
+        return [step.state for step in steps]
+
+    def _staged(self, view: View, line: Linear, chunk: int) -> SSAValue:
+        index = [line, Linear((), chunk * LANES)]
+        return self.rows[0].wide(self.evaluator.load(view, index, Lanes(1, LANES)))
+
+    def _dots(self, key: Linear) -> list[SSAValue]:
+        """The products of the queries and a key."""
+        evaluator = self.evaluator
+        totals: list[SSAValue | None] = [None] * len(self.queries)
+        for chunk in range(len(self.queries[0])):
+            part = self._staged(self.keys, key, chunk)
+            for i, query in enumerate(self.queries):
+                product = evaluator.emit(MulfOp(query[chunk], part)).result
+                total = totals[i]
+                totals[i] = (
+                    product if total is None else evaluator.emit(AddfOp(total, product)).result
+                )
+        return [self._sum_of_lanes(total) for total in totals if total is not None]
+
+    def _sum_of_lanes(self, vector: SSAValue) -> SSAValue:
+        lanes = [self.evaluator.lane(vector, i) for i in range(LANES)]
+        while len(lanes) > 1:
+            pairs = zip(lanes[::2], lanes[1::2], strict=True)
+            lanes = [self.evaluator.emit(AddfOp(a, b)).result for a, b in pairs]
+        return lanes[0]
+
+    def _weigh(
+        self, row: AttentionRow, scores: Sequence[SSAValue], key: Linear, state: State
+    ) -> _Weighed:
+        """The weights of some keys, whose scores are given, and what they change in the state."""
+        evaluator, width = self.evaluator, len(scores)
+        most = self.attention.maximum
+        self._remember_scores(row, scores, key)
+        logits = [row.wide(v) for v in self._contributions(row, most, key, width)]
+        maximum = row.combined(most, [state.maximum, *logits])
+        reference = row.finite(maximum)
+        scale = row.exp(state.maximum, reference)
+        weights = [row.exp(logit, reference) for logit in logits]
+        total = evaluator.emit(MulfOp(state.total, scale)).result
+        for weight in weights:
+            total = evaluator.emit(AddfOp(total, weight)).result
+        others = [
+            row.combined(r, [value, *self._contributions(row, r, key, width)])
+            for r, value in zip(row.streamed(), state.others, strict=True)
+        ]
+        return _Weighed(
+            State(maximum, total, others, list(state.sums)),
+            evaluator.widen(scale, LANES),
+            [evaluator.widen(weight, LANES) for weight in weights],
+        )
+
+    def _remember_scores(self, row: AttentionRow, scores: Sequence[SSAValue], key: Linear) -> None:
+        """Let the ops that follow the scores find them."""
+        evaluator, op = self.evaluator, self.attention.scores
+        loops = self.attention.score_loops
+        index = row.index(op, row.loops(loops, key))
+        along = AffineDimExpr(loops.index(self.attention.key_loop))
+        width = len(scores) if len(scores) > 1 else None
+        lanes = None
+        value = scores[0]
+        if width is not None:
+            lanes = Lanes(indexing_maps(op)[-1].results.index(along), width)
+            value = evaluator.from_elements(scores)
+        if not starts_at_zero(op):
+            init = evaluator.widen(evaluator.element(op.outputs[0], index, lanes), width)
+            value = evaluator.emit(AddfOp(row.wide(init), value)).result
+        evaluator.remember(op.results[0], index, lanes, narrow(evaluator, value, op.results[0]))
+
+    def _contributions(
+        self, row: AttentionRow, reduction: RowReduction, key: Linear, width: int
+    ) -> list[SSAValue]:
+        """What a reduction combines at `width` keys."""
+        along = reduction.loops.index(self.attention.key_loop)
+        (part,) = self.evaluator.inline(
+            reduction.op,
+            row.loops(reduction.loops, key),
+            Lanes(along, width) if width > 1 else None,
+            [row.identity(reduction)],
+            until=reduction.combiner.contribution,
+        )
+        return [self.evaluator.lane(part, i) for i in range(width)]
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """The state of a row after some keys but for the weighted sums, which are still to be scaled
+    and added to."""
+
+    state: State
+    scale: SSAValue
+    weights: list[SSAValue]
