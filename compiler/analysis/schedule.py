@@ -166,6 +166,10 @@ class ContractionShape:
 
 def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     """Choose tile sizes that fit the profile; tiles of one element always do, so it never fails."""
+    if shape.attention is not None:
+        from ingot.compiler.analysis.attention_schedule import attention_schedule
+
+        return attention_schedule(shape.attention, profile)
     if shape.kind == "row":
         return _row_schedule(shape, profile)
     if shape.contraction is not None:
