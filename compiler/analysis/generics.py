@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TypeVar, cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AffineMapAttr,
     AnyFloat,
     ArrayAttr,
@@ -78,14 +80,28 @@ def zero(type_: Attribute) -> IntegerAttr | FloatAttr:
     return FloatAttr(0.0, cast("AnyFloat", type_))
 
 
-def empty(emit: Emitter, type_: TensorType[Attribute]) -> SSAValue:
-    """A tensor without contents."""
-    return emit.add(tensor.EmptyOp([], type_)).tensor
+def size_of(emit: Emitter, value: SSAValue, dim: int) -> int | SSAValue:
+    """The size of a dimension: known, or asked of the tensor."""
+    size = shape_of(value)[dim]
+    return size if size >= 0 else emit.add(tensor.DimOp(value, emit.index(dim))).result
 
 
-def fill(emit: Emitter, scalar: SSAValue, type_: TensorType[Attribute]) -> SSAValue:
+def open_sizes(emit: Emitter, value: SSAValue) -> list[SSAValue]:
+    """The sizes of a tensor that its type does not say, in order."""
+    sizes = [size_of(emit, value, dim) for dim in range(len(shape_of(value)))]
+    return [size for size in sizes if not isinstance(size, int)]
+
+
+def empty(emit: Emitter, type_: TensorType[Attribute], sizes: Sequence[SSAValue] = ()) -> SSAValue:
+    """A tensor without contents; `sizes` are those that the type does not say."""
+    return emit.add(tensor.EmptyOp(sizes, type_)).tensor
+
+
+def fill(
+    emit: Emitter, scalar: SSAValue, type_: TensorType[Attribute], sizes: Sequence[SSAValue] = ()
+) -> SSAValue:
     """A tensor whose every element is `scalar`."""
-    return emit.add(FillOp([scalar], [empty(emit, type_)], [type_])).results[0]
+    return emit.add(FillOp([scalar], [empty(emit, type_, sizes)], [type_])).results[0]
 
 
 def make_generic(
@@ -115,18 +131,29 @@ def elementwise(
     inputs: Sequence[SSAValue],
     maps: Sequence[AffineMap],
     body: Body,
+    sizes: Sequence[SSAValue] = (),
 ) -> SSAValue:
     """A generic that computes each element of `type_` on its own, by one parallel loop for each
-    dimension; `maps` index the inputs."""
+    dimension; `maps` index the inputs, `sizes` are those that the type does not say."""
     rank = type_.get_num_dims()
     arguments = [tensor_type(v).element_type for v in inputs]
     block = Block(arg_types=[*arguments, type_.element_type])
     inner = Emitter.at_end(block, emit.location)
     inner.add(YieldOp(*body(inner, block.args[: len(inputs)])))
-    init = empty(emit, type_)
+    init = empty(emit, type_, sizes)
     parallel = [IteratorTypeAttr.parallel()] * rank
     identity = AffineMap.identity(rank)
     return make_generic(emit, inputs, [init], [*maps, identity], parallel, Region(block)).results[0]
+
+
+def inline(emit: Emitter, body: Region, args: Sequence[SSAValue]) -> SSAValue:
+    """What a body that ends in `tensor.yield` yields for the given arguments."""
+    values: dict[SSAValue, SSAValue] = dict(zip(body.block.args, args, strict=True))
+    for op in body.block.ops:
+        if isinstance(op, tensor.YieldOp):
+            return values.get(op.operands[0], op.operands[0])
+        emit.builder.insert(op.clone(values))
+    raise AssertionError("the body ends in tensor.yield")
 
 
 def loop_indices(emit: Emitter, rank: int) -> list[SSAValue]:
@@ -186,10 +213,8 @@ def collapse(emit: Emitter, value: SSAValue, groups: Groups) -> SSAValue:
     shape = shape_of(value)
     sizes: list[int] = []
     for group in groups:
-        size = 1
-        for dim in group:
-            size *= shape[dim]
-        sizes.append(size)
+        extents = [shape[dim] for dim in group]
+        sizes.append(DYNAMIC_INDEX if DYNAMIC_INDEX in extents else prod(extents))
     result = TensorType(tensor_type(value).element_type, sizes)
     op = tensor.CollapseShapeOp(
         operands=[value],
@@ -199,10 +224,17 @@ def collapse(emit: Emitter, value: SSAValue, groups: Groups) -> SSAValue:
     return emit.add(op).result
 
 
-def expand(emit: Emitter, value: SSAValue, groups: Groups, shape: Sequence[int]) -> SSAValue:
-    """`tensor.expand_shape` to `shape`, whose groups of dimensions are those of `value`."""
+def expand(
+    emit: Emitter,
+    value: SSAValue,
+    groups: Groups,
+    shape: Sequence[int],
+    sizes: Sequence[SSAValue] = (),
+) -> SSAValue:
+    """`tensor.expand_shape` to `shape`, whose groups of dimensions are those of `value`; `sizes`
+    are those that `shape` leaves open."""
     result = TensorType(tensor_type(value).element_type, shape)
-    return emit.add(ExpandShapeOp(value, [], _groups_attr(groups), list(shape), result)).result
+    return emit.add(ExpandShapeOp(value, sizes, _groups_attr(groups), list(shape), result)).result
 
 
 def reshape_steps(source: Sequence[int], target: Sequence[int]) -> int:

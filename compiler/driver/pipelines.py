@@ -41,18 +41,17 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "linalg-generalize-named-ops",
         "convert-elementwise-to-linalg",
         "convert-tm-tensor",
+        "affine-to-arith",
         "drop-asserts",
         f"demote-f64{_options(all=options.demote_f64)}",
         "store-index",
         "unpack-int4",
         "expand-complex",
         "verify-supported",
-        "outline-dynamic-shapes",
         "linalg-compact-outputs",
         "canonicalize-tensor",
         "cse",
         *_gradient(options),
-        "outline-control-flow",
         "gather-to-generic",
         "scatter-to-generic",
         "sort-to-generic",
@@ -61,6 +60,8 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "pack-to-generic",
         "pad-to-generic",
         "slices-to-generic",
+        "outline-control-flow",
+        "outline-dynamic-shapes",
         "sink-scalars",
         "widen-index",
         "clamp-extracts",
@@ -75,8 +76,6 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
     ]
 
 
-def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    """L2: kernels, and the host program as a plan of commands over byte ranges."""
 def _gradient(options: CompileOptions) -> list[str]:
     """L1 to L1: the gradient in place of the function, where that is asked for."""
     asked = options.differentiate
@@ -96,6 +95,8 @@ def _gradient(options: CompileOptions) -> list[str]:
     ]
 
 
+def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
+    """L2: kernels, and the host program as a plan of commands over byte ranges."""
     most = min(_MOST_OPERANDS, profile.max_buffers)
     return [
         f"dispatch-form{_options(max_operands=most)}",
@@ -158,9 +159,6 @@ _MOST_OPERANDS = 24
 """Operands of one kernel: more of them fuse no better, and 31 is all that Metal binds."""
 
 
-def whole_pipeline(options: CompileOptions, profile: TargetProfile) -> str:
-    """All stages for one target as one pipeline."""
-    return ",".join(stage.pipeline(options, profile) for stage in STAGES)
 def gradient_pipeline(options: CompileOptions, profile: TargetProfile) -> str:
     """The passes from a program as it was read to its gradient, which is a program as well."""
     passes, gradient = _tensor(options, profile), _gradient(options)
@@ -168,6 +166,9 @@ def gradient_pipeline(options: CompileOptions, profile: TargetProfile) -> str:
     return ",".join(passes[: start + len(gradient)])
 
 
+def whole_pipeline(options: CompileOptions, profile: TargetProfile) -> str:
+    """All stages for one target as one pipeline."""
+    return ",".join(stage.pipeline(options, profile) for stage in STAGES)
 
 
 def _options(**values: bool | int | str | tuple[str, ...]) -> str:

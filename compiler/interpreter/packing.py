@@ -68,7 +68,12 @@ def _gather(frame: Frame, op: Operation) -> Sequence[Array]:
     source = frame.get(op.source)
     columns = _coordinates(frame.get(op.indices), dims, source.shape)
     gathered = np.moveaxis(source, dims, range(len(dims)))[tuple(columns)]
-    return [gathered.reshape(op.result.type.get_shape())]
+    batch, rank = frame.get(op.indices).ndim - 1, len(op.result.type.get_shape())
+    if rank == gathered.ndim:
+        return [gathered]
+    kept = iter(gathered.shape[batch:])
+    window = [1 if dim in dims else next(kept) for dim in range(source.ndim)]
+    return [gathered.reshape(*gathered.shape[:batch], *window)]
 
 
 @handles("tensor.scatter")

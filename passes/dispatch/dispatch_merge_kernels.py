@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import kernel_functions
+from ingot.compiler.dialects import host
 from ingot.compiler.dialects.dispatch import NAMES, CallOp
 
 _NAMES = frozenset({NAMES, "sym_name"})
@@ -67,6 +68,6 @@ class DispatchMergeKernelsPass(ModulePass):
         if not replacements:
             return
         for call in op.walk():
-            if isinstance(call, CallOp):
+            if isinstance(call, CallOp | host.DispatchOp):
                 target = replacements.get(call.callee.root_reference.data)
                 call.properties["callee"] = target or call.callee

@@ -29,7 +29,7 @@ from ingot.compiler.dialects.plan import (
 )
 
 from .host_numbers import HostNumbers
-from .plan_scope import Arena, Constants, Scope
+from .plan_scope import Arena, Constants, Scope, shaped_like
 
 
 def _argument_name(argument: BlockArgument) -> str:
@@ -63,7 +63,7 @@ def _plan(
     function: func.FuncOp, functions: Mapping[str, func.FuncOp], constants: Constants
 ) -> ProgramOp:
     block = function.body.block
-    numbers = HostNumbers()
+    numbers = HostNumbers(shaped_like(functions))
     scope = Scope(functions, constants, Arena(), numbers)
     for argument in block.args:
         scope.places[argument] = "argument", argument.index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -49,6 +49,8 @@ _BINARY: dict[type[Operation], str] = {
 class HostNumbers:
     """Numbers by what they are computed from: what is equal by construction is one register."""
 
+    shaped_like: Mapping[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Of what control flow passes on, the value that has its sizes (`shaped_like` makes it)."""
     setup: list[plan.SetupOp] = field(default_factory=list["plan.SetupOp"])
     count: int = 0
     _known: dict[tuple[object, ...], plan.RegisterAttr] = field(
@@ -128,6 +130,17 @@ class HostNumbers:
         """The sizes of a tensor."""
         return [self._size(value, dim) for dim in range(len(shape_of(value)))]
 
+    def check_same_sizes(
+        self, value: SSAValue, other: SSAValue, what: str, like: Operation
+    ) -> None:
+        """Refuse calls where a tensor has other sizes than one that is planned for."""
+        for dim, (size, wanted) in enumerate(
+            zip(self.sizes(value), self.sizes(other), strict=True)
+        ):
+            if size != wanted:
+                equal = self.compute("equal", size, wanted)
+                self.check(equal, f"{what} in dimension {dim}", like)
+
     def byte_size(self, value: SSAValue) -> Number:
         """Bytes of a tensor."""
         width = element_bytes(tensor_type(value).element_type)
@@ -137,6 +150,8 @@ class HostNumbers:
         extent = shape_of(value)[dim]
         if extent >= 0:
             return extent
+        if value in self.shaped_like:
+            return self._size(self.shaped_like[value], dim)
         if isinstance(value, BlockArgument):
             return self.argument_size(value.index, dim)
         owner = value.owner
@@ -165,18 +180,26 @@ class HostNumbers:
                 raise refuse(owner, f"the size of what {owner.name} makes is not known to the host")
 
     def _expanded(self, op: tensor.ExpandShapeOp, dim: int) -> Number:
-        """An open size of an expansion: what is left of the source's when the others are known."""
+        """An open size of an expansion: what is left of the source's when the others are known,
+        and else what the op says; the call is refused where the sizes do not fit."""
         (group,) = [g for g in _groups(op) if dim in g]
-        source = _groups(op).index(group)
+        whole = self._size(op.src, _groups(op).index(group))
         shape = shape_of(op.result)
-        if sum(shape[d] < 0 for d in group) > 1:
-            raise refuse(op, "tensor.expand_shape into two dynamic dimensions is not supported yet")
         rest = prod(shape[d] for d in group if shape[d] >= 0)
-        whole = self._size(op.src, source)
-        size = self.compute("divide", whole, rest)
-        fits = self.compute("equal", self.compute("multiply", size, rest), whole)
-        self.check(fits, f"a size must be a multiple of {rest} to be split", op)
-        return size
+        open_dims = [d for d, size in enumerate(shape) if size < 0]
+        if sum(d in group for d in open_dims) == 1:
+            size = self.compute("divide", whole, rest)
+            fits = self.compute("equal", self.compute("multiply", size, rest), whole)
+            self.check(fits, f"a size must be a multiple of {rest} to be split", op)
+            return size
+        given = dict(zip(open_dims, map(self.scalar, op.dynamic_output_shape), strict=True))
+        for d in group:
+            if d in given:
+                self.check_not_negative(given[d], op)
+        split = self.product([rest, *(given[d] for d in group if d in given)])
+        fits = self.compute("equal", split, whole)
+        self.check(fits, "a dimension is split into sizes whose product is not its size", op)
+        return given[dim]
 
     def scalar(self, value: SSAValue) -> Number:
         """A scalar that the host computes of sizes; refuses what it cannot."""

@@ -30,7 +30,7 @@ from ingot.compiler.analysis.memory_plan import ALIGNMENT, Interval, MemoryPlan,
 from ingot.compiler.analysis.scalar_folding import constant_of
 from ingot.compiler.analysis.sized_grid import GROUPS_X, MOST_ELEMENTS, THREADS
 from ingot.compiler.analysis.structured import shape_of
-from ingot.compiler.analysis.tensor_types import byte_size, tensor_type
+from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import plan
 from ingot.compiler.dialects.dispatch import CallOp
 from ingot.compiler.dialects.host import CheckOp, IfOp, LoopOp, WhileOp
@@ -233,6 +233,9 @@ class Scope:
             if isinstance(_root(value).owner, tensor.EmptyOp):
                 continue  # its contents are undefined
             source = self.range_of(value)
+            if source.length != target.length:
+                # The numbers are equal, but computed in different ways.
+                source = RangeAttr(source.storage, source.index, source.offset, target.length)
             if source.place != target.place and not source.is_empty:
                 moves.append((source, target))
         written = {target.place for _, target in moves}
@@ -340,16 +343,34 @@ class Scope:
     def _inner(self, name: SymbolRefAttr, values: Sequence[RangeAttr]) -> tuple[Scope, Block]:
         """A run of a function whose arguments lie in the given ranges."""
         block = self.functions[name.root_reference.data].body.block
-        scope = Scope(self.functions, self.constants, self.arena, self.numbers)
+        scope = Scope(
+            self.functions,
+            self.constants,
+            self.arena,
+            self.numbers,
+            prologue=self.prologue,
+            size_buffers=self.size_buffers,
+        )
         for argument, range_ in zip(block.args, values, strict=True):
             scope.places[argument] = range_.place
         return scope, block
+
+    def _check_carried(
+        self, op: LoopOp | WhileOp, body: Block, carried: Sequence[SSAValue]
+    ) -> None:
+        """A loop has one place for what it carries, so each turn must leave the same sizes."""
+        returned = body.last_op
+        assert isinstance(returned, func.ReturnOp)
+        for value, initial in zip(returned.operands, carried, strict=True):
+            what = "a loop must carry tensors of one size, but its body changes it"
+            self.numbers.check_same_sizes(value, initial, what, op)
 
     def _loop(self, op: LoopOp) -> None:
         carried = [self.range_of(r) for r in op.res]
         self.copy_to(op, op.carried, carried)
         captured = [self.range_of(v) for v in op.captured]
         scope, block = self._inner(op.body, [*carried, *captured])
+        self._check_carried(op, block, op.carried)
         scope.run(block, carried)
         if op.count is not None:
             times = self.range_of(op.count)
@@ -359,7 +380,8 @@ class Scope:
         self.commands.append(Loop(times, scope.commands, carried, op.location))
 
     def _while(self, op: WhileOp) -> None:
-        carried = [RangeAttr.of(*self.arena.new(byte_size(v)), 0, byte_size(v)) for v in op.carried]
+        bytes_ = map(self._bytes, op.carried)
+        carried = [RangeAttr.of(*self.arena.new(size), 0, size) for size in bytes_]
         self.copy_to(op, op.carried, carried)
         captured = [self.range_of(v) for v in op.captured]
         condition, block = self._inner(op.condition, [*carried, *captured])
@@ -368,6 +390,7 @@ class Scope:
         flag, *passed = (condition.range_of(v) for v in returned.operands)
         condition.run(block, [flag, *passed])
         body, block = self._inner(op.body, [*passed, *captured])
+        self._check_carried(op, block, op.carried)
         body.run(block, carried)
         self.commands.append(While(condition.commands, flag, body.commands, carried, op.location))
         self.places.update(zip(op.res, (range_.place for range_ in passed), strict=True))
@@ -378,10 +401,44 @@ class Scope:
         lists: list[list[Command]] = []
         for name in (op.then, op.otherwise):
             scope, block = self._inner(name, captured)
+            returned = block.last_op
+            assert isinstance(returned, func.ReturnOp)
+            for value, result in zip(returned.operands, op.res, strict=True):
+                what = "the branches of an scf.if must give tensors of one size, but differ"
+                self.numbers.check_same_sizes(value, result, what, op)
             scope.run(block, targets)
             lists.append(scope.commands)
         then, otherwise = lists
         self.commands.append(If(self.range_of(op.condition), then, otherwise, op.location))
+
+
+def shaped_like(functions: Mapping[str, func.FuncOp]) -> dict[SSAValue, SSAValue]:
+    """Of the arguments of bodies and the results of control flow, the values with their sizes."""
+    found: dict[SSAValue, SSAValue] = {}
+
+    def inside(name: SymbolRefAttr, given: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        block = functions[name.root_reference.data].body.block
+        found.update(zip(block.args, given, strict=True))
+        returned = block.last_op
+        assert isinstance(returned, func.ReturnOp)
+        return returned.operands
+
+    for function in functions.values():
+        for op in function.body.block.ops:
+            match op:
+                case LoopOp():
+                    inside(op.body, [*op.carried, *op.captured])
+                    found.update(zip(op.res, op.carried, strict=True))
+                case WhileOp():
+                    _, *passed = inside(op.condition, [*op.carried, *op.captured])
+                    inside(op.body, [*passed, *op.captured])
+                    found.update(zip(op.res, passed, strict=True))
+                case IfOp():
+                    inside(op.otherwise, op.captured)
+                    found.update(zip(op.res, inside(op.then, op.captured), strict=True))
+                case _:
+                    pass
+    return found
 
 
 def _words(buffer: RangeAttr) -> list[RangeAttr]:

@@ -36,6 +36,7 @@ from ingot.compiler.analysis.generics import (
 )
 from ingot.compiler.analysis.reshapes import reassociation
 from ingot.compiler.analysis.scalar_folding import fold, int_of
+from ingot.compiler.analysis.sizes import is_dynamic
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.expand_shape import ExpandShapeOp
@@ -111,14 +112,26 @@ class FoldCast(RewritePattern):
 
 
 class FoldDim(RewritePattern):
-    """The size of a static dimension is a constant."""
+    """The size of a static dimension is a constant; others are those that a tensor is made with."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: tensor.DimOp, rewriter: PatternRewriter) -> None:
-        index = int_of(op.index)
-        if index is not None and shape_of(op.source)[index] >= 0:
-            size = IntegerAttr(shape_of(op.source)[index], IndexType())
+        dim = int_of(op.index)
+        shape = shape_of(op.source)
+        if dim is None or not 0 <= dim < len(shape):
+            return
+        owner = op.source.owner
+        if shape[dim] >= 0:
+            size = IntegerAttr(shape[dim], IndexType())
             rewriter.replace(op, arith.ConstantOp(size))
+        elif isinstance(owner, tensor.EmptyOp):
+            number = sum(size < 0 for size in shape[:dim])
+            rewriter.replace(op, [], [owner.dynamic_sizes[number]])
+        elif isinstance(owner, GenericOp | FillOp):
+            number = [r is op.source for r in owner.results].index(True)
+            rewriter.replace(op, tensor.DimOp(owner.outputs[number], op.index))
+        elif isinstance(owner, tensor.CastOp):
+            rewriter.replace(op, tensor.DimOp(owner.source, op.index))
 
 
 class SplatConstantToFill(RewritePattern):
@@ -176,6 +189,8 @@ class ExtractThroughReshape(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: tensor.ExtractOp, rewriter: PatternRewriter) -> None:
         reshaped = op.tensor.owner
+        if is_dynamic(op.tensor):
+            return
         emit = Emitter(rewriter, op.location)
         if isinstance(reshaped, tensor.ExpandShapeOp):
             indices = self._linear(op, reshaped, emit)
@@ -232,6 +247,9 @@ PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
 }
 """What may rewrite an op, by its class; every other op may fold as a scalar."""
 
+_SHAPED = (GenericOp, FillOp, tensor.CollapseShapeOp, tensor.ExpandShapeOp, ExpandShapeOp)
+"""Ops whose patterns make tensors of the shapes that types have: not for sizes of a call."""
+
 
 class CanonicalizeByClass(RewritePattern):
     """Try the patterns of an op's class: most ops have none, and programs have many ops."""
@@ -242,7 +260,10 @@ class CanonicalizeByClass(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         self._dead.match_and_rewrite(op, rewriter)
-        for pattern in PATTERNS.get(type(op), self._scalars):
+        patterns = PATTERNS.get(type(op), self._scalars)
+        if isinstance(op, _SHAPED) and any(map(is_dynamic, (*op.operands, *op.results))):
+            return
+        for pattern in patterns:
             if rewriter.has_done_action:
                 return
             pattern.match_and_rewrite(op, rewriter)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation, Region
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.generics import Emitter, erase, make_generic
+from ingot.compiler.analysis.generics import Emitter, empty, erase, make_generic, open_sizes
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
@@ -28,15 +28,6 @@ def _works_on_tensors(op: Operation) -> bool:
         and not isinstance(op, arith.ConstantOp)
         and any(isinstance(result.type, TensorType) for result in op.results)
     )
-
-
-def _empty_like(emit: Emitter, value: SSAValue, element: Attribute) -> SSAValue:
-    """A tensor without contents, of the shape of `value`."""
-    sizes: list[SSAValue] = []
-    for dim, size in enumerate(shape_of(value)):
-        if size == DYNAMIC_INDEX:
-            sizes.append(emit.add(tensor.DimOp(value, emit.index(dim))).result)
-    return emit.add(tensor.EmptyOp(sizes, TensorType(element, shape_of(value)))).tensor
 
 
 def _convert(op: Operation) -> None:
@@ -61,7 +52,8 @@ def _convert(op: Operation) -> None:
         )
     )
     inner.add(YieldOp(*scalar.results))
-    outputs = [_empty_like(emit, inputs[0], element) for element in results]
+    sizes = open_sizes(emit, inputs[0])
+    outputs = [empty(emit, TensorType(element, shape), sizes) for element in results]
     maps: Sequence[AffineMap] = [AffineMap.identity(len(shape))] * (len(inputs) + len(outputs))
     parallel = [IteratorTypeAttr.parallel()] * len(shape)
     generic = make_generic(emit, inputs, outputs, maps, parallel, Region(block))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     DenseArrayBase,
     FloatAttr,
     IndexType,
@@ -29,9 +30,12 @@ from ingot.compiler.analysis.generics import (
     erase,
     fill,
     loop_indices,
+    open_sizes,
     reshape,
+    size_of,
 )
 from ingot.compiler.analysis.neutral import neutral_element
+from ingot.compiler.analysis.sizes import is_dynamic, is_sized
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import iree_linalg_ext, tm_tensor
@@ -104,6 +108,16 @@ def _slice(emit: Emitter, value: SSAValue, dimension: int, start: int, size: int
     return emit.add(made).result
 
 
+def _first(emit: Emitter, value: SSAValue, dimension: int, like: SSAValue) -> SSAValue:
+    """As many elements along `dimension` as `like` has."""
+    if not any(map(is_dynamic, (value, like))):
+        return _slice(emit, value, dimension, 0, shape_of(like)[dimension])
+    rank = len(shape_of(value))
+    sizes = [size_of(emit, like if d == dimension else value, d) for d in range(rank)]
+    made = tensor.ExtractSliceOp(value, [0] * rank, sizes, [1] * rank, like.type)
+    return emit.add(made).result
+
+
 def _scan(op: tm_tensor.ScanLike, emit: Emitter) -> Sequence[SSAValue]:
     """Inclusive: the first element, and the scan of the others that starts from it.
 
@@ -129,10 +143,13 @@ def _scan(op: tm_tensor.ScanLike, emit: Emitter) -> Sequence[SSAValue]:
     body = _body(op, [0, 1], [element, element])
     neutral = _neutral(op.body.block, element) if inclusive else None
     if neutral is not None:
-        start = fill(emit, emit.add(arith.ConstantOp(neutral)).result, tensor_type(init))
+        scalar = emit.add(arith.ConstantOp(neutral)).result
+        start = fill(emit, scalar, tensor_type(init), open_sizes(emit, init))
         return emit.add(ScanOp(source, output, start, dimension, True, body)).results
     if not inclusive and not op.results[1].uses:
         return emit.add(ScanOp(source, output, init, dimension, False, body)).results
+    if is_sized(op):
+        raise refuse(op, f"{op.name} of dynamic shape with such a body is not supported")
     first = reshape(emit, _slice(emit, source, dimension, 0, 1), dropped) if inclusive else init
     # What is combined: after the first, or up to the last but one.
     rest = _slice(emit, source, dimension, 1 if inclusive else 0, length - 1)
@@ -157,14 +174,16 @@ def _sort(op: tm_tensor.SortLike, emit: Emitter) -> Sequence[SSAValue]:
     return emit.add(SortOp(values, dimension, _body(op, range(len(pairs)), pairs))).results
 
 
-def _positions(emit: Emitter, type_: TensorType[Attribute], dimension: int) -> SSAValue:
+def _positions(
+    emit: Emitter, type_: TensorType[Attribute], dimension: int, sizes: Sequence[SSAValue]
+) -> SSAValue:
     """The position of each element along a dimension."""
 
     def position(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         loop = loop_indices(inner, type_.get_num_dims())[dimension]
         return [inner.add(arith.IndexCastOp(loop, type_.element_type)).result]
 
-    return elementwise(emit, type_, [], [], position)
+    return elementwise(emit, type_, [], [], position, sizes)
 
 
 def _topk(op: tm_tensor.TopkLike, emit: Emitter) -> list[SSAValue]:
@@ -176,7 +195,8 @@ def _topk(op: tm_tensor.TopkLike, emit: Emitter) -> list[SSAValue]:
     kept = [shape_of(output) for output in op.outputs]
     count = kept[0][dimension] if len(kept[0]) == len(shape) else -1
     expected = tuple(count if dim == dimension else size for dim, size in enumerate(shape))
-    if kept != [expected, expected] or not 0 <= count <= shape[dimension]:
+    too_many = shape[dimension] >= 0 and count > shape[dimension]
+    if kept != [expected, expected] or (count < 0 and count != DYNAMIC_INDEX) or too_many:
         raise refuse(
             op,
             f"{op.name} needs outputs of the shape of its input, shorter along "
@@ -187,7 +207,8 @@ def _topk(op: tm_tensor.TopkLike, emit: Emitter) -> list[SSAValue]:
     if len(op.inputs) == 2:
         indices = op.inputs[1]
     else:
-        indices = _positions(emit, TensorType(index, shape), dimension)
+        sizes = open_sizes(emit, source)
+        indices = _positions(emit, TensorType(index, shape), dimension, sizes)
     types = [v.type for v in op.outputs]
     if shape_of(indices) != shape or [tensor_type(v).element_type for v in (source, indices)] != [
         tensor_type(v).element_type for v in op.outputs
@@ -195,7 +216,10 @@ def _topk(op: tm_tensor.TopkLike, emit: Emitter) -> list[SSAValue]:
         raise refuse(op, f"{op.name} needs outputs of the types of its values and indices: {types}")
     body = _body(op, [0, 1], [element, element, index, index])
     results = emit.add(SortOp([source, indices], dimension, body)).results
-    return [_slice(emit, result, dimension, 0, count) for result in results]
+    return [
+        _first(emit, result, dimension, output)
+        for result, output in zip(results, op.outputs, strict=True)
+    ]
 
 
 def _scatter(op: tm_tensor.ScatterLike, emit: Emitter) -> Sequence[SSAValue]:

@@ -6,16 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.generics import Emitter, elementwise, erase, loop_indices, reshape
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    collapse,
+    elementwise,
+    erase,
+    loop_indices,
+    size_of,
+)
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.ingot import ScatterOp, YieldOp
 from ingot.compiler.dialects.tensor import GatherOp
 from ingot.compiler.dialects.tensor import ScatterOp as TensorScatterOp
@@ -68,16 +76,40 @@ def gather(op: GatherOp, emit: Emitter) -> SSAValue:
             indices.append(index)
         return [inner.add(tensor.ExtractOp(op.source, indices, type_.element_type)).result]
 
-    return elementwise(emit, type_, [], [], body)
+    batch_sizes = [size_of(emit, op.indices, d) for d in range(batch)]
+    window_sizes = [
+        size_of(emit, op.source, dim) if dim in kept else 1
+        for dim in range(rank)
+        if dim in kept or window == rank
+    ]
+    sizes = [size for size in (*batch_sizes, *window_sizes) if not isinstance(size, int)]
+    return elementwise(emit, type_, [], [], body, sizes)
+
+
+def _without_indexed(emit: Emitter, slices: SSAValue, batch: int, kept: Sequence[int]) -> SSAValue:
+    """Slices that have the indexed dimensions with size 1, without these dimensions."""
+    rank = len(shape_of(slices))
+    groups: list[list[int]] = []
+    lead: list[int] = []
+    for dim in range(rank):
+        if dim < batch or dim - batch in kept:
+            groups.append([*lead, dim])
+            lead = []
+        elif groups:
+            groups[-1].append(dim)
+        else:
+            lead.append(dim)
+    return collapse(emit, slices, tuple(map(tuple, groups)))
 
 
 def scatter(op: TensorScatterOp, emit: Emitter) -> SSAValue:
     """A scatter whose updates replace what was there."""
     dims: Sequence[int] = op.scatter_dims.get_values()
     kept = _window(op, op.dest, op.indices, dims, op.source)
-    shape = shape_of(op.dest)
     batch = shape_of(op.indices)[:-1]
-    updates = reshape(emit, op.source, [*batch, *(shape[dim] for dim in kept)])
+    updates = op.source
+    if len(shape_of(updates)) != len(batch) + len(kept):
+        updates = _without_indexed(emit, updates, len(batch), kept)
     element = tensor_type(op.dest).element_type
     block = Block(arg_types=[element, element])
     Emitter.at_end(block, op.location).add(YieldOp(block.args[1]))

@@ -4,27 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, TensorType, i64
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.constants import constant_array
+from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import (
     Emitter,
     all_of,
+    collapse,
     elementwise,
     empty,
     erase,
+    expand,
     fill,
+    inline,
     loop_indices,
+    open_sizes,
     reshape,
 )
+from ingot.compiler.analysis.sizes import is_sized
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tensor import BitcastOp, GenerateOp, RankOp
 
 MOST_ELEMENTS = 64
@@ -36,16 +51,9 @@ def generate(op: GenerateOp, emit: Emitter) -> SSAValue:
     type_ = tensor_type(op.result)
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        block = op.body.block
-        loops = loop_indices(inner, type_.get_num_dims())
-        values: dict[SSAValue, SSAValue] = dict(zip(block.args, loops, strict=True))
-        for each in block.ops:
-            if isinstance(each, tensor.YieldOp):
-                return [values.get(each.operands[0], each.operands[0])]
-            inner.builder.insert(each.clone(values))
-        raise AssertionError("the body of tensor.generate ends in tensor.yield")
+        return [inline(inner, op.body, loop_indices(inner, type_.get_num_dims()))]
 
-    return elementwise(emit, type_, [], [], body)
+    return elementwise(emit, type_, [], [], body, op.dynamic_extents)
 
 
 def from_elements(op: tensor.FromElementsOp, emit: Emitter) -> SSAValue:
@@ -106,7 +114,46 @@ def insert(op: tensor.InsertOp, emit: Emitter) -> SSAValue:
             return [op.scalar]
         return [inner.add(arith.SelectOp(all_of(inner, here), op.scalar, args[0])).result]
 
-    return elementwise(emit, type_, [op.dest], [AffineMap.identity(rank)], body)
+    sizes = open_sizes(emit, op.dest)
+    return elementwise(emit, type_, [op.dest], [AffineMap.identity(rank)], body, sizes)
+
+
+def sized_reshape(op: tensor.ReshapeOp, emit: Emitter) -> SSAValue:
+    """A view of the elements in a row, with the sizes that `tensor.from_elements` holds.
+
+    Raises `Refusal` where the sizes come from data: memory is planned before the call.
+    """
+    type_, source = tensor_type(op.result), op.source
+    elements = zip(_elements(op, emit), type_.get_shape(), strict=True)
+    sizes = [size for size, known in elements if known < 0]
+    if len(shape_of(source)) != 1:
+        source = collapse(emit, source, (tuple(range(len(shape_of(source)))),))
+    if not sizes:
+        count: TensorType[Attribute] = TensorType(type_.element_type, [prod(type_.get_shape())])
+        return reshape(emit, emit.add(tensor.CastOp(source, count)).dest, type_.get_shape())
+    # Also to one dimension, which checks that the size is what it should be.
+    group = tuple(range(type_.get_num_dims()))
+    return expand(emit, source, (group,), type_.get_shape(), sizes)
+
+
+def _elements(op: tensor.ReshapeOp, emit: Emitter) -> list[SSAValue]:
+    """The sizes that a reshape is given, as indices."""
+    owner = op.shape.owner
+    if isinstance(owner, arith.ConstantOp):
+        return [emit.index(int(number)) for number in constant_array(owner.value)]
+    if not isinstance(owner, tensor.FromElementsOp):
+        raise refuse(
+            op,
+            "tensor.reshape to sizes that are read from a tensor is not supported",
+            "make the shape with tensor.from_elements of sizes of the arguments",
+        )
+    sizes: list[SSAValue] = []
+    for element in owner.elements:
+        if not isinstance(element.type, IndexType):
+            # A tensor of index is stored as one of i64: the size is what was cast.
+            element = emit.add(arith.IndexCastOp(element, IndexType())).result
+        sizes.append(element)
+    return sizes
 
 
 def bitcast(op: BitcastOp, emit: Emitter) -> SSAValue:
@@ -116,7 +163,8 @@ def bitcast(op: BitcastOp, emit: Emitter) -> SSAValue:
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         return [inner.add(arith.BitcastOp(args[0], type_.element_type)).result]
 
-    return elementwise(emit, type_, [op.source], [AffineMap.identity(type_.get_num_dims())], body)
+    identity = AffineMap.identity(type_.get_num_dims())
+    return elementwise(emit, type_, [op.source], [identity], body, open_sizes(emit, op.source))
 
 
 @dataclass(frozen=True)
@@ -134,23 +182,33 @@ class GenerateToGenericPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the host functions."""
         for function in host_functions(op):
-            for inner in list(function.body.block.ops):
+            ops = list(function.body.walk())
+            # A reshape of open sizes takes them from the op that makes the tensor of them.
+            for inner in [*filter(_is_sized_reshape, ops), *ops]:
                 _rewrite(inner)
 
 
+def _is_sized_reshape(op: Operation) -> bool:
+    return isinstance(op, tensor.ReshapeOp) and is_sized(op)
+
+
 def _rewrite(op: Operation) -> None:
+    if op.parent is None:
+        return  # went with the body of one before
     emit = Emitter.before(op)
     match op:
         case GenerateOp():
             result = generate(op, emit)
         case tensor.SplatOp():
-            result = fill(emit, op.input, tensor_type(op.result))
+            result = fill(emit, op.input, tensor_type(op.result), op.dynamicSizes)
         case tensor.FromElementsOp():
             result = from_elements(op, emit)
         case tensor.InsertOp():
             result = insert(op, emit)
         case BitcastOp():
             result = bitcast(op, emit)
+        case tensor.ReshapeOp() if is_sized(op):
+            result = sized_reshape(op, emit)
         case tensor.ReshapeOp():
             result = reshape(emit, op.source, shape_of(op.result))
         case RankOp():

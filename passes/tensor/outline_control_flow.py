@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -23,6 +23,7 @@ from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, elementwise, erase, fill
 from ingot.compiler.analysis.scalar_folding import constant_of, int_of
+from ingot.compiler.analysis.sizes import is_size
 from ingot.compiler.analysis.tensor_types import integer_width
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.host import HOST_BODY, IfOp, LoopOp, WhileOp
@@ -79,17 +80,30 @@ def _from_tensor(emit: Emitter, stored: SSAValue, type_: Attribute) -> SSAValue:
 
 
 def _is_local(value: SSAValue) -> bool:
-    """Whether a body makes the value itself instead of getting it: it costs nothing."""
+    """Whether a body makes the value itself instead of getting it: it costs nothing.
+
+    So are sizes and what the host computes of them, which tell how large the tensors of the body
+    are; the tensors whose sizes they are go in.
+    """
     owner = value.owner
     match owner:
-        case arith.ConstantOp():
+        case arith.ConstantOp() | tensor.DimOp():
             return True
-        case tensor.EmptyOp():
-            return not owner.operands
-        case FillOp():
+        case tensor.EmptyOp() | FillOp():
             return all(map(_is_local, owner.operands))
         case _:
-            return False
+            return is_size(value)
+
+
+def _needed(value: SSAValue) -> list[SSAValue]:
+    """What a body gets from above to have `value`: the value itself unless it makes it."""
+    if not _is_local(value):
+        return [value]
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    if isinstance(owner, tensor.DimOp):
+        return [owner.source, *_needed(owner.index)]
+    return [needed for operand in owner.operands for needed in _needed(operand)]
 
 
 def _captured(regions: Sequence[Region], more: Sequence[SSAValue]) -> list[SSAValue]:
@@ -106,22 +120,29 @@ def _captured(regions: Sequence[Region], more: Sequence[SSAValue]) -> list[SSAVa
         for op in region.walk():
             for operand in op.operands:
                 if operand.owner not in inside:
-                    found[operand] = None
-    found.update((value, None) for value in more)
-    return [value for value in found if not _is_local(value)]
+                    found.update((value, None) for value in _needed(operand))
+    for value in more:
+        found.update((value, None) for value in _needed(value))
+    return list(found)
 
 
-def _clone_locals(emit: Emitter, block: Block, more: Sequence[SSAValue]) -> list[SSAValue]:
-    """Make in a function what its ops take from above; returns the values of `more` inside."""
-    known: dict[SSAValue, SSAValue] = {}
+def _clone_locals(
+    emit: Emitter, block: Block, more: Sequence[SSAValue], given: Mapping[SSAValue, SSAValue]
+) -> list[SSAValue]:
+    """Make in a function what its ops take from above; returns the values of `more` inside.
+
+    `given` are the values that the function has of those above.
+    """
+    known = dict(given)
 
     def inside(value: SSAValue) -> SSAValue:
+        if value in known:
+            return known[value]
         owner = value.owner
-        if not isinstance(owner, Operation) or not _is_local(value) or _is_below(owner, block):
+        if not isinstance(owner, Operation) or _is_below(owner, block) or not _is_local(value):
             return value
-        if value not in known:
-            operands = {operand: inside(operand) for operand in owner.operands}
-            known[value] = emit.add(owner.clone(operands)).results[0]
+        operands = {operand: inside(operand) for operand in owner.operands}
+        known[value] = emit.add(owner.clone(operands)).results[0]
         return known[value]
 
     for op in list(block.walk()):
@@ -292,7 +313,7 @@ class _Outliner:
             value.replace_uses_with_if(new, lambda use: _is_below(use.operation, block))
         mapped = dict(zip((*arguments, *captured), inside, strict=True))
         start = Emitter.before(first) if (first := block.first_op) is not None else emit
-        more_inside = _clone_locals(start, block, [mapped.get(v, v) for v in more])
+        more_inside = _clone_locals(start, block, more, mapped)
         terminator = block.last_op
         assert terminator is not None
         end = Emitter.before(terminator)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
     ModuleOp,
@@ -17,40 +16,30 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-)
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.generics import Emitter, erase, materialize
+from ingot.compiler.analysis.generics import Emitter, erase
 from ingot.compiler.analysis.kernel_names import describe
 from ingot.compiler.analysis.scalar_folding import int_of
 from ingot.compiler.analysis.sized_grid import GROUPS_X, GROUPS_Y, THREADS
+from ingot.compiler.analysis.sizes import is_dynamic
 from ingot.compiler.analysis.structured import indexing_maps, is_parallel, shape_of
 from ingot.compiler.analysis.tensor_types import as_tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.dispatch import KERNEL_MARK, NAMES
-from ingot.compiler.dialects.host import CheckOp, DispatchOp
+from ingot.compiler.dialects.host import HOST_BODY, CheckOp, DispatchOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
+from .index_reach import reaches
 from .sized_kernel import KernelBuilder, Size, is_inlined
-from .sized_slices import SLICES, to_generic
-
-
-def is_dynamic(value: SSAValue) -> bool:
-    """Whether a tensor has a size that a call decides."""
-    type_ = as_tensor_type(value.type)
-    return type_ is not None and DYNAMIC_INDEX in type_.get_shape()
 
 
 def _depends_on_sizes(value: SSAValue, block: Block) -> bool:
-    """Whether a scalar of the host program is computed from a size."""
+    """Whether a scalar of the host program is computed from a size, or read from a tensor of open
+    size."""
     owner = value.owner
     if not isinstance(owner, Operation) or owner.parent_block() is not block:
         return False
@@ -58,7 +47,7 @@ def _depends_on_sizes(value: SSAValue, block: Block) -> bool:
         return True
     if as_tensor_type(value.type) is not None:
         return False
-    return any(_depends_on_sizes(v, block) for v in owner.operands)
+    return any(is_dynamic(v) or _depends_on_sizes(v, block) for v in owner.operands)
 
 
 def _is_sized(op: Operation, block: Block) -> bool:
@@ -88,7 +77,6 @@ class _Function:
 
     def run(self) -> None:
         block = self.function.body.block
-        self._make_generics(block)
         self._fold_dims(block)
         sized = [
             op for op in block.ops if isinstance(op, GenericOp | FillOp) and _is_sized(op, block)
@@ -106,24 +94,13 @@ class _Function:
             if op.parent is not None and not any(r.uses for r in op.results):
                 erase(op)
         for op in block.ops:
-            known = op.name.startswith(("arith.", "host.")) or isinstance(op, _VIEWS)
+            known = op.name.startswith(("arith.", "math.", "host.")) or isinstance(op, _VIEWS)
             if not known and any(_depends_on_sizes(v, block) for v in op.operands):
                 raise refuse(op, f"{op.name} by a size of a dynamic shape is not supported yet")
 
     extents: dict[GenericOp, Sequence[Size]] = field(
         default_factory=dict[GenericOp, Sequence[Size]]
     )
-
-    def _make_generics(self, block: Block) -> None:
-        """Slices and the like read by index; of known sizes they are left to later passes."""
-        for op in list(block.ops):
-            if not isinstance(op, SLICES) or not _is_sized(op, block):
-                continue
-            emit = self.emit = Emitter.before(op)
-            result = to_generic(op, emit, self.size)
-            result.name_hint = op.results[0].name_hint
-            op.results[0].replace_all_uses_with(result)
-            erase(op)
 
     def _fold_dims(self, block: Block) -> None:
         """Ask what a result's size is made from, not the result, which may be inlined then."""
@@ -245,31 +222,53 @@ class _Function:
             self.checked.add((size, needed))
             sides = (self._value(size), self._value(needed))
             equal = self.emit.add(arith.CmpiOp(*sides, "eq")).result
-            what = f"{_where(op, operand, dim)} must be {self._spell(needed)}"
+            what = f"{self._where(op, operand, dim)} must be {self._spell(needed)}"
             self.emit.add(CheckOp(equal, what))
             return
-        used = [e for e in extents if not isinstance(e, int)]
-        if isinstance(size, int) and not used:
+        if isinstance(size, int) and all(isinstance(e, int) for e in extents):
             return
-        if not _only_grows(expr):
+        reach = reaches(expr, extents, self.emit)
+        if reach is None:
             raise refuse(
                 op, f"the index {expr} into a tensor of dynamic shape is not supported yet"
             )
-        last = [
-            self.emit.add(arith.SubiOp(self._value(e), self.emit.index(1))).result for e in extents
-        ]
-        most = materialize(self.emit, expr, last)
-        inside = self.emit.add(arith.CmpiOp(most, self._value(size), "slt")).result
-        self.emit.add(CheckOp(inside, f"{_where(op, operand, dim)} is too small"))
+        for index, predicate, bound in zip(reach, ("sge", "slt"), (0, size), strict=True):
+            if (
+                isinstance(index, int)
+                and isinstance(bound, int)
+                and _holds(index, predicate, bound)
+            ):
+                continue
+            sides = (self._value(index), self._value(bound))
+            inside = self.emit.add(arith.CmpiOp(*sides, predicate)).result
+            # No index at all is used where a loop is empty.
+            for extent in extents:
+                if not isinstance(extent, int):
+                    zero = self.emit.index(0)
+                    empty = self.emit.add(arith.CmpiOp(extent, zero, "eq")).result
+                    inside = self.emit.add(arith.OrIOp(inside, empty)).result
+            self.emit.add(CheckOp(inside, f"{self._where(op, operand, dim)} is too small"))
 
     def _spell(self, size: Size) -> str:
         """A size in a sentence."""
         if isinstance(size, int):
             return str(size)
         for (value, dim), known in self.dims.items():
-            if known is size and isinstance(value, BlockArgument):
+            if known is size and self._is_argument(value):
+                assert isinstance(value, BlockArgument)
                 return f"dimension {dim} of argument {value.index}"
         return "what the other operands have"
+
+    def _is_argument(self, value: SSAValue) -> bool:
+        """Whether a tensor is an argument that a user knows."""
+        return isinstance(value, BlockArgument) and HOST_BODY not in self.function.attributes
+
+    def _where(self, op: Operation, operand: SSAValue, dim: int) -> str:
+        if self._is_argument(operand):
+            assert isinstance(operand, BlockArgument)
+            return f"dimension {dim} of argument {operand.index}"
+        name = f" %{operand.name_hint}" if operand.name_hint else ""
+        return f"dimension {dim} of an operand{name} of {op.name}"
 
     def _outline(self, op: GenericOp | FillOp) -> None:
         emit = self.emit = Emitter.before(op)
@@ -298,7 +297,12 @@ class _Function:
             [StringAttr(n) for n in _unique(names, len(op.results))]
         )
         self.kernels.append(kernel)
-        open_sizes = [s for r in op.results for s in self.sizes(r) if not isinstance(s, int)]
+        open_sizes = [
+            self._value(size)
+            for result in op.results
+            for size, known in zip(self.sizes(result), shape_of(result), strict=True)
+            if known < 0
+        ]
         call = emit.add(
             DispatchOp(
                 kernel.sym_name.data,
@@ -335,24 +339,8 @@ class _Function:
         return candidate
 
 
-def _only_grows(expr: AffineExpr) -> bool:
-    """Whether an index is a sum of loops times constants that are not negative."""
-    match expr:
-        case AffineConstantExpr():
-            return expr.value >= 0
-        case AffineDimExpr():
-            return True
-        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
-            return _only_grows(expr.lhs) and _only_grows(expr.rhs)
-        case _:
-            return False
-
-
-def _where(op: Operation, operand: SSAValue, dim: int) -> str:
-    if isinstance(operand, BlockArgument):
-        return f"dimension {dim} of argument {operand.index}"
-    name = f" %{operand.name_hint}" if operand.name_hint else ""
-    return f"dimension {dim} of an operand{name} of {op.name}"
+def _holds(index: int, predicate: str, bound: int) -> bool:
+    return index >= bound if predicate == "sge" else index < bound
 
 
 def _unique(names: Sequence[str], results: int) -> list[str]:

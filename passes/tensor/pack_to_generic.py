@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -22,9 +22,12 @@ from ingot.compiler.analysis.generics import (
     erase,
     loop_indices,
     materialize,
+    open_sizes,
+    size_of,
 )
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.packing import PackLike, UnpackLike
 
 
@@ -39,7 +42,10 @@ class Tiling:
 
     def packed_shape(self, shape: Sequence[int]) -> list[int]:
         """The packed shape of a plain tensor."""
-        outer = [-(-shape[dim] // self.tiles.get(dim, 1)) for dim in self.outer]
+        outer = [
+            DYNAMIC_INDEX if shape[dim] < 0 else -(-shape[dim] // self.tiles.get(dim, 1))
+            for dim in self.outer
+        ]
         return [*outer, *self.tiles.values()]
 
 
@@ -56,8 +62,10 @@ def _tiling(op: PackLike | UnpackLike, shape: Sequence[int], packed: Sequence[in
     valid = set(outer) == dims and len(outer) == len(dims) and set(positions) <= dims
     if not valid or len(tiling.tiles) != len(positions) or min(sizes, default=1) < 1:
         raise refuse(op, f"{op.name} has dimensions or tiles that its tensor does not have")
-    if tiling.packed_shape(shape) != list(packed):
-        expected = "x".join(map(str, tiling.packed_shape(shape)))
+    expected_shape = tiling.packed_shape(shape)
+    fits = [DYNAMIC_INDEX in (a, b) or a == b for a, b in zip(expected_shape, packed, strict=True)]
+    if not all(fits):
+        expected = "x".join("?" if size < 0 else str(size) for size in expected_shape)
         raise refuse(op, f"{op.name} needs a packed tensor of the shape {expected}")
     return tiling
 
@@ -74,11 +82,17 @@ def pack(op: PackLike, emit: Emitter) -> SSAValue:
         if dim in tiling.tiles:
             expr = expr * tiling.tiles[dim] + AffineDimExpr(inner[dim])
         exprs.append(expr)
-    partial = [dim for dim, tile in tiling.tiles.items() if shape[dim] % tile]
+    padding = op.padding_value
+    sizes = open_sizes(emit, op.dest)
+    # Whether tiles fill an open size shows at run time: without padding they must.
+    partial = [
+        dim
+        for dim, tile in tiling.tiles.items()
+        if (padding is not None if shape[dim] < 0 else shape[dim] % tile)
+    ]
     if not partial:
         map_ = AffineMap(rank, 0, tuple(exprs))
-        return elementwise(emit, type_, [op.source], [map_], lambda _, args: args)
-    padding = op.padding_value
+        return elementwise(emit, type_, [op.source], [map_], lambda _, args: args, sizes)
     if padding is None:
         raise refuse(
             op,
@@ -86,18 +100,22 @@ def pack(op: PackLike, emit: Emitter) -> SSAValue:
             "give it a padding_value",
         )
 
+    ends = {dim: size_of(emit, op.source, dim) for dim in partial}
+
     def body(inside: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         loops = loop_indices(inside, rank)
         indices = [materialize(inside, expr, loops) for expr in exprs]
         conditions: list[SSAValue] = []
         for dim in partial:
-            end = inside.index(shape[dim])
+            size = ends[dim]
+            end = inside.index(size) if isinstance(size, int) else size
             conditions.append(inside.add(arith.CmpiOp(indices[dim], end, "slt")).result)
-            indices[dim] = clamp(inside, indices[dim], None, shape[dim] - 1)
+            if isinstance(size, int):
+                indices[dim] = clamp(inside, indices[dim], None, size - 1)
         value = inside.add(tensor.ExtractOp(op.source, indices, type_.element_type)).result
         return [inside.add(arith.SelectOp(all_of(inside, conditions), value, padding)).result]
 
-    return elementwise(emit, type_, [], [], body)
+    return elementwise(emit, type_, [], [], body, sizes)
 
 
 def unpack(op: UnpackLike, emit: Emitter) -> SSAValue:
@@ -111,7 +129,8 @@ def unpack(op: UnpackLike, emit: Emitter) -> SSAValue:
         exprs.append(loop // tiling.tiles[dim] if dim in tiling.tiles else loop)
     exprs += [AffineDimExpr(dim) % tile for dim, tile in tiling.tiles.items()]
     map_ = AffineMap(len(shape), 0, tuple(exprs))
-    return elementwise(emit, type_, [op.source], [map_], lambda _, args: args)
+    sizes = open_sizes(emit, op.dest)
+    return elementwise(emit, type_, [op.source], [map_], lambda _, args: args, sizes)
 
 
 @dataclass(frozen=True)

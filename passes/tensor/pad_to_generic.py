@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import (
     Emitter,
@@ -20,33 +19,26 @@ from ingot.compiler.analysis.generics import (
     clamp,
     elementwise,
     erase,
+    inline,
     loop_indices,
 )
+from ingot.compiler.analysis.sizes import is_sized
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.tensor import PadOp
 
-
-def _clone_padding(op: PadOp, emit: Emitter, loops: Sequence[SSAValue]) -> SSAValue:
-    """The padding value at the given position."""
-    values: dict[SSAValue, SSAValue] = dict(zip(op.region.block.args, loops, strict=True))
-    for inner in op.region.block.ops:
-        if isinstance(inner, tensor.YieldOp):
-            return values.get(inner.operands[0], inner.operands[0])
-        emit.builder.insert(inner.clone(values))
-    raise AssertionError("the body of a pad ends in tensor.yield")
+from . import sized_slices
 
 
 def pad(op: PadOp, emit: Emitter) -> SSAValue:
     """Each element is one of the source, or the padding."""
     type_ = tensor_type(op.result)
     sizes = shape_of(op.source)
-    if DYNAMIC_INDEX in (*sizes, *type_.get_shape()):
-        raise refuse(op, "tensor.pad of a size that is computed at run time is not supported yet")
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         loops = loop_indices(inner, len(sizes))
-        padding = _clone_padding(op, inner, loops)
+        padding = inline(inner, op.region, loops)
         if prod(sizes) == 0:
             return [padding]
         conditions: list[SSAValue] = []
@@ -87,11 +79,12 @@ class PadToGenericPass(ModulePass):
     name = "pad-to-generic"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the host functions; raises `Refusal` for sizes not known."""
+        """Rewrite the host functions."""
         for function in host_functions(op):
-            for inner in list(function.body.block.ops):
+            for inner in list(function.body.walk()):
                 if isinstance(inner, PadOp):
-                    result = pad(inner, Emitter.before(inner))
+                    make = sized_slices.pad if is_sized(inner) else pad
+                    result = make(inner, Emitter.before(inner))
                     result.name_hint = inner.result.name_hint
                     inner.result.replace_all_uses_with(result)
                     erase(inner)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, TensorType, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -26,8 +26,10 @@ from ingot.compiler.analysis.generics import (
     make_generic,
     reshape,
 )
+from ingot.compiler.analysis.sizes import is_sized
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.ingot import ScatterOp, SortOp, YieldOp
 from ingot.compiler.dialects.linalg import IteratorTypeAttr
 from ingot.compiler.dialects.linalg import YieldOp as LinalgYieldOp
@@ -255,7 +257,9 @@ def _elementwise_many(
 def _convert(op: ScatterOp) -> None:
     scatter = _Scatter(op, Emitter.before(op))
     elements, entries = prod(scatter.shape), prod(scatter.batch)
-    if elements == 0 or entries == 0:
+    if is_sized(op):
+        results = scatter.by_looking_at_all()
+    elif elements == 0 or entries == 0:
         results = list(op.outputs)
     elif entries <= FEW_ENTRIES or elements * entries <= SMALL_WORK:
         results = scatter.by_looking_at_all()
@@ -272,7 +276,8 @@ class ScatterToGenericPass(ModulePass):
     """Turn `ingot.scatter` into generics in which each element of the output gathers its updates,
     in the order of the entries: no atomics, the same bits in every run (L1 to L1).
 
-    With few entries each element looks at all of them; with many they are sorted first.
+    With few entries, or as many as a call decides, each element looks at all of them; with many
+    they are sorted first.
 
         %r = ingot.scatter dimensions = [0] ins(%i, %u) outs(%x) { %old + %update }
     becomes

@@ -326,11 +326,30 @@ class KernelBuilder:
                 indices.append(self._clamped(emit, at, size))
             values[op.results[0]] = self._element(emit, op.tensor, indices)
             return
-        if op.regions:
-            raise refuse(op, f"{op.name} over tensors of dynamic shape is not supported yet")
-        operands = {operand: self._scalar(emit, operand, values) for operand in op.operands}
-        new = emit.add(op.clone(operands))
+        operands = [self._scalar(emit, operand, values) for operand in op.operands]
+        new = emit.add(
+            type(op).create(
+                operands=operands,
+                result_types=list(op.result_types),
+                properties=dict(op.properties),
+                attributes=dict(op.attributes),
+                regions=[self._clone_region(region, values, point) for region in op.regions],
+            )
+        )
         values |= zip(op.results, new.results, strict=True)
+
+    def _clone_region(
+        self, region: Region, values: Mapping[SSAValue, SSAValue], point: Sequence[SSAValue]
+    ) -> Region:
+        """A branch or a loop of a body: it has one block, or none where there is no `else`."""
+        blocks: list[Block] = []
+        for source in region.blocks:
+            block = Block(arg_types=[argument.type for argument in source.args])
+            inside = {**values, **dict(zip(source.args, block.args, strict=True))}
+            for op in source.ops:
+                self._clone(Emitter.at_end(block, op.location), op, inside, point)
+            blocks.append(block)
+        return Region(blocks)
 
     def _clamped(self, emit: Emitter, index: SSAValue, size: Size) -> SSAValue:
         """An index that data decides, moved into the tensor."""

@@ -8,50 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.dialects.utils import get_dynamic_index_list
-from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir import Attribute, SSAValue
 
-from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, all_of, loop_indices, make_generic
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    all_of,
+    elementwise,
+    inline,
+    loop_indices,
+    size_of,
+)
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
-from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
+from ingot.compiler.dialects.host import CheckOp
 from ingot.compiler.dialects.tensor import PadOp
 
 Index = int | SSAValue
-SizeOf = Callable[[SSAValue, int], Index]
 
-SLICES = (
-    tensor.ExtractSliceOp,
-    tensor.InsertSliceOp,
-    tensor.ConcatOp,
-    PadOp,
-    tensor.FromElementsOp,
-    tensor.SplatOp,
-)
-
-
-def to_generic(op: Operation, emit: Emitter, size_of: SizeOf) -> SSAValue:
-    """The result of an op of `SLICES`, each element read where it comes from."""
-    match op:
-        case tensor.ExtractSliceOp():
-            return _extract(op, emit)
-        case tensor.InsertSliceOp():
-            return _insert(op, emit, size_of)
-        case tensor.ConcatOp():
-            return _concat(op, emit, size_of)
-        case PadOp():
-            return _pad(op, emit, size_of)
-        case tensor.FromElementsOp():
-            return _from_elements(op, emit)
-        case tensor.SplatOp():
-            sizes = [size_of(op.result, d) for d in range(len(shape_of(op.result)))]
-            return _make(op, emit, sizes, lambda _, __: op.input)
-        case _:
-            raise ValueError(f"{op.name} is no slice")
+MOST_INPUTS = 16
+"""Tensors that one kernel concatenates."""
 
 
 def _value(emit: Emitter, index: Index) -> SSAValue:
@@ -71,22 +49,19 @@ def _subtract(emit: Emitter, a: SSAValue, b: Index) -> SSAValue:
 
 
 def _make(
-    op: Operation,
+    type_: TensorType[Attribute],
     emit: Emitter,
     sizes: Sequence[Index],
     body: Callable[[Emitter, Sequence[SSAValue]], SSAValue],
 ) -> SSAValue:
-    """A generic over the result of `op`, of which `sizes` are the sizes."""
-    type_ = tensor_type(op.results[0])
+    """A tensor of `type_` whose sizes are `sizes`, each element computed from its position."""
     shape = type_.get_shape()
     open_sizes = [_value(emit, s) for s, known in zip(sizes, shape, strict=True) if known < 0]
-    init = emit.add(tensor.EmptyOp(open_sizes, type_)).tensor
-    block = Block(arg_types=[type_.element_type])
-    inner = Emitter.at_end(block, op.location)
-    inner.add(YieldOp(body(inner, loop_indices(inner, len(shape)))))
-    parallel = [IteratorTypeAttr.parallel()] * len(shape)
-    identity = AffineMap.identity(len(shape))
-    return make_generic(emit, [], [init], [identity], parallel, Region(block)).results[0]
+
+    def indexed(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        return [body(inner, loop_indices(inner, len(shape)))]
+
+    return elementwise(emit, type_, [], [], indexed, open_sizes)
 
 
 def _read(emit: Emitter, source: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
@@ -97,12 +72,10 @@ def _read(emit: Emitter, source: SSAValue, indices: Sequence[SSAValue]) -> SSAVa
 
 def _axes(
     op: tensor.ExtractSliceOp | tensor.InsertSliceOp,
-) -> tuple[list[Index], list[Index], list[int]]:
-    strides: Sequence[int] = op.static_strides.get_values()
-    if DYNAMIC_INDEX in strides:
-        raise refuse(op, f"{op.name} with a computed stride is not supported yet")
+) -> tuple[list[Index], list[Index], list[Index]]:
     offsets = get_dynamic_index_list(op.static_offsets.get_values(), op.offsets, DYNAMIC_INDEX)
     sizes = get_dynamic_index_list(op.static_sizes.get_values(), op.sizes, DYNAMIC_INDEX)
+    strides = get_dynamic_index_list(op.static_strides.get_values(), op.strides, DYNAMIC_INDEX)
     return list(offsets), list(sizes), list(strides)
 
 
@@ -115,43 +88,51 @@ def _kept(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
     return kept
 
 
-def _extract(op: tensor.ExtractSliceOp, emit: Emitter) -> SSAValue:
+def extract_slice(op: tensor.ExtractSliceOp, emit: Emitter) -> SSAValue:
+    """The elements of a slice."""
     offsets, sizes, strides = _axes(op)
     kept = _kept(op.static_sizes.get_values(), shape_of(op.result))
 
     def body(inner: Emitter, loops: Sequence[SSAValue]) -> SSAValue:
         indices: list[SSAValue] = []
-        for dim, offset in enumerate(offsets):
+        for dim, (offset, stride) in enumerate(zip(offsets, strides, strict=True)):
             if dim not in kept:
                 indices.append(_value(inner, offset))
                 continue
             step = loops[kept.index(dim)]
-            if strides[dim] != 1:
-                step = inner.add(arith.MuliOp(step, inner.index(strides[dim]))).result
+            if stride != 1:
+                step = inner.add(arith.MuliOp(step, _value(inner, stride))).result
             indices.append(_value(inner, _add(inner, step, offset)))
         return _read(inner, op.source, indices)
 
-    return _make(op, emit, [sizes[dim] for dim in kept], body)
+    return _make(tensor_type(op.result), emit, [sizes[dim] for dim in kept], body)
 
 
-def _insert(op: tensor.InsertSliceOp, emit: Emitter, size_of: SizeOf) -> SSAValue:
+def insert_slice(op: tensor.InsertSliceOp, emit: Emitter) -> SSAValue:
+    """The elements of the destination, those in the slice replaced."""
     offsets, sizes, strides = _axes(op)
     kept = _kept(op.static_sizes.get_values(), shape_of(op.source))
-    if any(stride != 1 for stride in strides):
-        raise refuse(op, "tensor.insert_slice of dynamic shape with a stride is not supported yet")
 
     def body(inner: Emitter, loops: Sequence[SSAValue]) -> SSAValue:
         inside: list[SSAValue] = []
         indices: list[SSAValue] = []
-        for dim, (loop, offset, size) in enumerate(zip(loops, offsets, sizes, strict=True)):
+        axes = zip(loops, offsets, sizes, strides, strict=True)
+        for dim, (loop, offset, size, stride) in enumerate(axes):
             place = _subtract(inner, loop, offset)
+            if stride != 1:
+                step = _value(inner, stride)
+                quotient = inner.add(arith.DivSIOp(place, step)).result
+                whole = inner.add(arith.MuliOp(quotient, step)).result
+                inside.append(inner.add(arith.CmpiOp(whole, place, "eq")).result)
+                place = quotient
             inside += _range(inner, place, size)
             if dim in kept:
                 indices.append(place)
         new, old = _read(inner, op.source, indices), _read(inner, op.dest, loops)
         return inner.add(arith.SelectOp(all_of(inner, inside), new, old)).result
 
-    return _make(op, emit, [size_of(op.dest, d) for d in range(len(offsets))], body)
+    shape = [size_of(emit, op.dest, dim) for dim in range(len(offsets))]
+    return _make(tensor_type(op.result), emit, shape, body)
 
 
 def _range(emit: Emitter, index: SSAValue, size: Index) -> list[SSAValue]:
@@ -161,18 +142,40 @@ def _range(emit: Emitter, index: SSAValue, size: Index) -> list[SSAValue]:
     return [low, high]
 
 
-def _concat(op: tensor.ConcatOp, emit: Emitter, size_of: SizeOf) -> SSAValue:
-    along = op.dim.value.data
+def concat(op: tensor.ConcatOp, emit: Emitter) -> SSAValue:
+    """The elements of the inputs, one after another; of many inputs some are joined first."""
+    along, type_ = op.dim.value.data, tensor_type(op.result)
+    part_shape = list(type_.get_shape())
+    part_shape[along] = DYNAMIC_INDEX
+    part_type: TensorType[Attribute] = TensorType(type_.element_type, part_shape)
+    inputs = list(op.inputs)
+    while len(inputs) > MOST_INPUTS:
+        parts = [inputs[i : i + MOST_INPUTS] for i in range(0, len(inputs), MOST_INPUTS)]
+        inputs = [_joined(part, along, part_type, emit) for part in parts]
+    return _joined(inputs, along, type_, emit)
+
+
+def _joined(
+    inputs: Sequence[SSAValue], along: int, type_: TensorType[Attribute], emit: Emitter
+) -> SSAValue:
+    """The concatenation of few tensors."""
     starts: list[Index] = [0]
-    for value in op.inputs:
-        starts.append(_add(emit, starts[-1], size_of(value, along)))
-    first = op.inputs[0]
-    sizes = [size_of(first, d) for d in range(len(shape_of(first)))]
+    for value in inputs:
+        starts.append(_add(emit, starts[-1], size_of(emit, value, along)))
+    first, *others = inputs
+    sizes = [size_of(emit, first, dim) for dim in range(len(shape_of(first)))]
+    for dim in (d for d in range(len(sizes)) if d != along):
+        for other in others:
+            same = arith.CmpiOp(
+                _value(emit, size_of(emit, other, dim)), _value(emit, sizes[dim]), "eq"
+            )
+            what = f"what is concatenated must have one size in dimension {dim}"
+            emit.add(CheckOp(emit.add(same).result, what))
     sizes[along] = starts[-1]
 
     def body(inner: Emitter, loops: Sequence[SSAValue]) -> SSAValue:
         result: SSAValue | None = None
-        for value, start in zip(op.inputs, starts, strict=False):
+        for value, start in zip(inputs, starts, strict=False):
             place = _subtract(inner, loops[along], start)
             element = _read(inner, value, [*loops[:along], place, *loops[along + 1 :]])
             if result is None:
@@ -183,54 +186,28 @@ def _concat(op: tensor.ConcatOp, emit: Emitter, size_of: SizeOf) -> SSAValue:
         assert result is not None
         return result
 
-    return _make(op, emit, sizes, body)
+    return _make(type_, emit, sizes, body)
 
 
-def _from_elements(op: tensor.FromElementsOp, emit: Emitter) -> SSAValue:
-    shape = shape_of(op.result)
-
-    def body(inner: Emitter, loops: Sequence[SSAValue]) -> SSAValue:
-        linear = inner.index(0)
-        for loop, size in zip(loops, shape, strict=True):
-            scaled = inner.add(arith.MuliOp(linear, inner.index(size))).result
-            linear = inner.add(arith.AddiOp(scaled, loop)).result
-        result = op.elements[0]
-        for number, element in enumerate(op.elements[1:], 1):
-            here = inner.add(arith.CmpiOp(linear, inner.index(number), "eq")).result
-            result = inner.add(arith.SelectOp(here, element, result)).result
-        return result
-
-    return _make(op, emit, shape, body)
-
-
-def _pad(op: PadOp, emit: Emitter, size_of: SizeOf) -> SSAValue:
+def pad(op: PadOp, emit: Emitter) -> SSAValue:
+    """The elements of the source, and around them what the body computes."""
     low = get_dynamic_index_list(op.static_low.get_values(), op.low, DYNAMIC_INDEX)
     high = get_dynamic_index_list(op.static_high.get_values(), op.high, DYNAMIC_INDEX)
-    block = op.region.block
-    last = block.last_op
-    assert last is not None
-    if any(argument.uses for argument in block.args):
-        raise refuse(op, "tensor.pad of dynamic shape with a computed value is not supported yet")
-    inner_sizes = [size_of(op.source, d) for d in range(len(low))]
+    inner_sizes = [size_of(emit, op.source, d) for d in range(len(low))]
     sizes = [
         _add(emit, _add(emit, below, size), above)
         for below, size, above in zip(low, inner_sizes, high, strict=True)
     ]
 
     def body(inner: Emitter, loops: Sequence[SSAValue]) -> SSAValue:
-        cloned: dict[SSAValue, SSAValue] = {}
-        for made in list(block.ops)[:-1]:
-            inner.add(made.clone(cloned))
-        padding = cloned.get(last.operands[0], last.operands[0])
+        padding = inline(inner, op.region, loops)
         places = [_subtract(inner, loop, below) for loop, below in zip(loops, low, strict=True)]
         inside = [
             condition
             for place, size in zip(places, inner_sizes, strict=True)
             for condition in _range(inner, place, size)
         ]
-        if not inside:
-            return _read(inner, op.source, [])
         element = _read(inner, op.source, places)
         return inner.add(arith.SelectOp(all_of(inner, inside), element, padding)).result
 
-    return _make(op, emit, sizes, body)
+    return _make(tensor_type(op.result), emit, sizes, body)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import (
     Emitter,
@@ -27,8 +26,12 @@ from ingot.compiler.analysis.generics import (
     reshape,
     zero,
 )
+from ingot.compiler.analysis.sizes import is_sized
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
+
+from . import sized_slices
 
 MOST_INPUTS = 16
 """Tensors that one kernel concatenates."""
@@ -47,16 +50,10 @@ class Axis:
 
 
 def slice_axes(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> list[Axis]:
-    """The dimensions of a slice, whose sizes must be known."""
+    """The dimensions of a slice, whose sizes are known."""
     offsets: Sequence[int] = op.static_offsets.get_values()
     sizes: Sequence[int] = op.static_sizes.get_values()
     strides: Sequence[int] = op.static_strides.get_values()
-    if DYNAMIC_INDEX in sizes:
-        raise refuse(
-            op,
-            f"{op.name} with a size that is computed at run time is not supported yet",
-            "only offsets and strides may be computed",
-        )
     mixed = get_dynamic_index_list(offsets, op.offsets, DYNAMIC_INDEX)
     steps = get_dynamic_index_list(strides, op.strides, DYNAMIC_INDEX)
     return [Axis(*axis) for axis in zip(mixed, sizes, steps, strict=True)]
@@ -295,9 +292,9 @@ class SlicesToGenericPass(ModulePass):
     name = "slices-to-generic"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the host functions; raises `Refusal` for sizes computed at run time."""
+        """Rewrite the host functions."""
         for function in host_functions(op):
-            for inner in list(function.body.block.ops):
+            for inner in list(function.body.walk()):
                 _rewrite(inner)
 
 
@@ -305,11 +302,14 @@ def _rewrite(op: Operation) -> None:
     emit = Emitter.before(op)
     match op:
         case tensor.ExtractSliceOp():
-            result = extract_slice(op, emit)
+            make = sized_slices.extract_slice if is_sized(op) else extract_slice
+            result = make(op, emit)
         case tensor.InsertSliceOp():
-            result = insert_slice(op, emit)
+            make = sized_slices.insert_slice if is_sized(op) else insert_slice
+            result = make(op, emit)
         case tensor.ConcatOp():
-            result = concat(op, emit)
+            make = sized_slices.concat if is_sized(op) else concat
+            result = make(op, emit)
         case _:
             return
     result.name_hint = result.name_hint or op.results[0].name_hint

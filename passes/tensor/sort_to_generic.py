@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, TensorType, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineMap
@@ -17,18 +17,22 @@ from ingot.compiler.analysis.constants import dense_constant
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import (
     Emitter,
-    clamp,
     elementwise,
     empty,
     erase,
     loop_indices,
     make_generic,
+    open_sizes,
+    size_of,
 )
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.ingot import SortOp, YieldOp
 from ingot.compiler.dialects.linalg import IteratorTypeAttr
 from ingot.compiler.dialects.linalg import YieldOp as LinalgYieldOp
+
+from .host_loops import doublings, for_loop
 
 
 def network(length: int) -> Iterator[int]:
@@ -64,39 +68,50 @@ class _Step:
     op: SortOp
     emit: Emitter
 
-    def run(self, values: Sequence[SSAValue], mask: int) -> list[SSAValue]:
+    def run(self, values: Sequence[SSAValue], mask: int | SSAValue) -> list[SSAValue]:
         """Each element, or its partner's where the two are in the wrong order.
 
-        The mask is read from a constant tensor, so that all steps are one kernel.
+        A known mask is read from a constant tensor, so that all steps are one kernel.
         """
         types = [tensor_type(value) for value in values]
         rank = types[0].get_num_dims()
+        masks: list[SSAValue] = []
+        if isinstance(mask, int):
+            constant = dense_constant(np.array([mask, -1]), i32)
+            masks.append(self.emit.add(arith.ConstantOp(constant)).result)
         elements = [type_.element_type for type_ in types]
-        block = Block(arg_types=[i32, *elements])
+        length = size_of(self.emit, values[0], self.op.dimension.value.data)
+        block = Block(arg_types=[*[i32] * len(masks), *elements])
         inner = Emitter.at_end(block, self.emit.location)
-        inner.add(LinalgYieldOp(*self._body(inner, block.args[0], values)))
-        constant = dense_constant(np.array([mask, -1]), i32)
-        masks = self.emit.add(arith.ConstantOp(constant)).result
+        given = block.args[0] if isinstance(mask, int) else mask
+        inner.add(LinalgYieldOp(*self._body(inner, given, values, length)))
         identity = AffineMap.identity(rank)
+        sizes = open_sizes(self.emit, values[0])
         generic = make_generic(
             self.emit,
-            [masks],
-            [empty(self.emit, type_) for type_ in types],
-            [AffineMap(rank, 0, (AffineConstantExpr(0),)), *[identity] * len(types)],
+            masks,
+            [empty(self.emit, type_, sizes) for type_ in types],
+            [
+                *[AffineMap(rank, 0, (AffineConstantExpr(0),))] * len(masks),
+                *[identity] * len(types),
+            ],
             [IteratorTypeAttr.parallel()] * rank,
             Region(block),
         )
         return list(generic.results)
 
-    def _body(self, emit: Emitter, mask: SSAValue, values: Sequence[SSAValue]) -> list[SSAValue]:
+    def _body(
+        self, emit: Emitter, mask: SSAValue, values: Sequence[SSAValue], length: int | SSAValue
+    ) -> list[SSAValue]:
         dimension = self.op.dimension.value.data
-        length = shape_of(values[0])[dimension]
+        end = emit.index(length) if isinstance(length, int) else length
         loops = loop_indices(emit, len(shape_of(values[0])))
         here = emit.add(arith.IndexCastOp(loops[dimension], i32)).result
         other = emit.add(arith.XOrIOp(here, mask)).result
         partner = emit.add(arith.IndexCastOp(other, IndexType())).result
-        exists = emit.add(arith.CmpiOp(partner, emit.index(length), "slt")).result
-        partner = clamp(emit, partner, None, length - 1)
+        exists = emit.add(arith.CmpiOp(partner, end, "slt")).result
+        last = emit.add(arith.SubiOp(end, emit.index(1))).result
+        partner = emit.add(arith.MinSIOp(partner, last)).result
         is_lower = emit.add(arith.CmpiOp(here, other, "slt")).result
         at = [*loops[:dimension], partner, *loops[dimension + 1 :]]
         own = [self._element(emit, value, loops) for value in values]
@@ -129,22 +144,47 @@ class _Step:
         return emit.add(arith.SelectOp(condition, a, b)).result
 
 
+def _any_network(op: SortOp, emit: Emitter, values: Sequence[SSAValue]) -> list[SSAValue]:
+    """The network of a length that a call decides: a loop over the sizes of merges, from 2^1 on,
+    and in it one over their steps, whose masks are 2^s - 1, then 2^(s-2) down to 1."""
+    length = size_of(emit, values[0], op.dimension.value.data)
+    assert isinstance(length, SSAValue)
+    one = emit.index(1)
+
+    def steps(inner: Emitter, merge: SSAValue, held: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        def step(inside: Emitter, number: SSAValue, held: Sequence[SSAValue]) -> list[SSAValue]:
+            size = inside.add(arith.ShLIOp(inside.index(2), merge)).result
+            mirror = inside.add(arith.SubiOp(size, inside.index(1))).result
+            half = inside.add(arith.ShRUIOp(inside.add(arith.ShRUIOp(size, one)).result, number))
+            is_first = inside.add(arith.CmpiOp(number, inside.index(0), "eq")).result
+            mask = inside.add(arith.SelectOp(is_first, mirror, half.result)).result
+            return _Step(op, inside).run(held, inside.add(arith.IndexCastOp(mask, i32)).result)
+
+        return for_loop(inner, inner.add(arith.AddiOp(merge, one)).result, held, step)
+
+    return list(for_loop(emit, doublings(emit, length), values, steps))
+
+
 def _convert(op: SortOp) -> None:
     values = list(op.inputs)
     shape = shape_of(values[0])
     dimension = op.dimension.value.data
     emit = Emitter.before(op)
-    if 0 not in shape and shape[dimension] > 1:
+    if 0 not in shape and shape[dimension] != 1:
         index_type: TensorType[Attribute] = TensorType(i32, shape)
 
         def position(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
             loop = loop_indices(inner, len(shape))[dimension]
             return [inner.add(arith.IndexCastOp(loop, i32)).result]
 
-        values.append(elementwise(emit, index_type, [], [], position))
-        step = _Step(op, emit)
-        for mask in network(shape[dimension]):
-            values = step.run(values, mask)
+        sizes = open_sizes(emit, values[0])
+        values.append(elementwise(emit, index_type, [], [], position, sizes))
+        if shape[dimension] < 0:
+            values = _any_network(op, emit, values)
+        else:
+            step = _Step(op, emit)
+            for mask in network(shape[dimension]):
+                values = step.run(values, mask)
     for old, new in zip(op.results, values, strict=False):
         new.name_hint = new.name_hint or old.name_hint
         old.replace_all_uses_with(new)

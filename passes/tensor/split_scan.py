@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import (
     Emitter,
@@ -20,13 +21,20 @@ from ingot.compiler.analysis.generics import (
     empty,
     erase,
     fill,
+    loop_indices,
+    open_sizes,
     reshape,
+    size_of,
 )
 from ingot.compiler.analysis.neutral import neutral_element
+from ingot.compiler.analysis.sizes import is_sized
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
+from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.tensor import PadOp
+
+from .host_loops import doublings, for_loop
 
 LONG = 2048
 """Elements of a line from which it is split."""
@@ -170,10 +178,83 @@ def _in_turns(op: ScanOp) -> None:
     erase(op)
 
 
+def _in_doublings(op: ScanOp) -> None:
+    """Scan lines of a length that a call decides: in turn s each element takes what lies 2^s before
+    it (Hillis and Steele 1986), then all take the start."""
+    emit = Emitter.before(op)
+    if _start(op) is None:
+        raise refuse(
+            op,
+            "a scan of dynamic shape whose body is not known to be associative is not supported",
+            "combine by one op of arith, like addf, or export the program with static shapes",
+        )
+    dimension, rank = op.dimension.value.data, len(shape_of(op.input))
+    type_ = tensor_type(op.output)
+    identity = AffineMap.identity(rank)
+    line = AffineMap(rank, 0, tuple(AffineDimExpr(d) for d in range(rank) if d != dimension))
+    length = size_of(emit, op.input, dimension)
+    end = emit.index(length) if isinstance(length, int) else length
+    sizes = open_sizes(emit, op.input)
+
+    def before(inner: Emitter, source: SSAValue, distance: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """The element that lies `distance` before this one, and whether there is one."""
+        loops = loop_indices(inner, rank)
+        place = inner.add(arith.SubiOp(loops[dimension], distance)).result
+        exists = inner.add(arith.CmpiOp(place, inner.index(0), "sge")).result
+        inside = inner.add(arith.MaxSIOp(place, inner.index(0))).result
+        at = [*loops[:dimension], inside, *loops[dimension + 1 :]]
+        return inner.add(tensor.ExtractOp(source, at, type_.element_type)).result, exists
+
+    def turn(outer: Emitter, number: SSAValue, held: Sequence[SSAValue]) -> list[SSAValue]:
+        distance = outer.add(arith.ShLIOp(outer.index(1), number)).result
+
+        def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+            other, exists = before(inner, held[0], distance)
+            joined = _combine(inner, op.body, other, args[0])
+            return [inner.add(arith.SelectOp(exists, joined, args[0])).result]
+
+        return [elementwise(outer, type_, held, [identity], body, sizes)]
+
+    (scanned,) = for_loop(emit, doublings(emit, end), [op.input], turn)
+
+    def finish(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        start, element = args
+        if op.inclusive is not None:
+            return [_combine(inner, op.body, start, element)]
+        other, exists = before(inner, scanned, inner.index(1))
+        joined = _combine(inner, op.body, start, other)
+        return [inner.add(arith.SelectOp(exists, joined, start)).result]
+
+    def last(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        loops = loop_indices(inner, rank - 1)
+        position = inner.add(arith.SubiOp(end, inner.index(1))).result
+        exists = inner.add(arith.CmpiOp(position, inner.index(0), "sge")).result
+        at = [*loops[:dimension], position, *loops[dimension:]]
+        element = inner.add(tensor.ExtractOp(scanned, at, type_.element_type)).result
+        joined = _combine(inner, op.body, args[0], element)
+        return [inner.add(arith.SelectOp(exists, joined, args[0])).result]
+
+    results = (
+        elementwise(emit, type_, [op.init, scanned], [line, identity], finish, sizes),
+        elementwise(
+            emit,
+            tensor_type(op.init),
+            [op.init],
+            [AffineMap.identity(rank - 1)],
+            last,
+            open_sizes(emit, op.init),
+        ),
+    )
+    for old, new in zip(op.results, results, strict=True):
+        new.name_hint = new.name_hint or old.name_hint
+        old.replace_all_uses_with(new)
+    erase(op)
+
+
 def _is_long(op: ScanOp) -> bool:
     shape = shape_of(op.input)
     length = shape[op.dimension.value.data]
-    if DYNAMIC_INDEX in shape or prod(shape) == 0 or length < LONG:
+    if prod(shape) == 0 or length < LONG:
         return False
     return length >= VERY_LONG or prod(shape) // length < MANY_LINES
 
@@ -199,7 +280,9 @@ class SplitScanPass(ModulePass):
         """Rewrite the host functions."""
         for function in host_functions(op):
             for inner in list(function.body.walk()):
-                if isinstance(inner, ScanOp) and _is_long(inner):
+                if isinstance(inner, ScanOp) and is_sized(inner):
+                    _in_doublings(inner)
+                elif isinstance(inner, ScanOp) and _is_long(inner):
                     neutral = _start(inner)
                     if neutral is not None:
                         _split(inner, neutral)

@@ -56,20 +56,6 @@ _STRUCTURED: tuple[type[Operation], ...] = (
     ScatterOp,
 )
 
-_SIZED: tuple[type[Operation], ...] = (
-    GenericOp,
-    FillOp,
-    tensor.EmptyOp,
-    tensor.ExpandShapeOp,
-    tensor.CollapseShapeOp,
-    tensor.CastOp,
-    tensor.ExtractSliceOp,
-    tensor.InsertSliceOp,
-    tensor.ConcatOp,
-    PadOp,
-)
-"""Ops whose results may have sizes that a call decides."""
-
 _CONTROL_FLOW: tuple[type[Operation], ...] = (
     func.ReturnOp,
     scf.ForOp,
@@ -102,17 +88,10 @@ def _check_type(where: SSAValue, what: str) -> None:
     if tensor_ is None:
         return
     shape = tensor_.get_shape()
-    is_dynamic = DYNAMIC_INDEX in shape
-    if is_dynamic and isinstance(where.owner, Operation) and not isinstance(where.owner, _SIZED):
-        raise refuse(
-            where,
-            f"{what} has the dynamic shape {type_}, which is not supported yet",
-            "export the program with static shapes",
-        )
     element = str(tensor_.element_type)
     if element not in _ELEMENT_TYPES:
         raise refuse(where, f"{what} is a {type_}: elements of type {element} are not supported")
-    if not is_dynamic and prod(shape) > MOST_ELEMENTS:
+    if DYNAMIC_INDEX not in shape and prod(shape) > MOST_ELEMENTS:
         raise refuse(
             where,
             f"{what} is a {type_} of {prod(shape)} elements, but indices on the device are 32-bit: "
@@ -196,29 +175,14 @@ def _check_block(block: Block) -> None:
                     _check_block(nested)
 
 
-def _check_loops_are_static(function: func.FuncOp) -> None:
-    """Refuse control flow in a function with sizes that a call decides."""
-    values = [*function.body.block.args, *(v for op in function.walk() for v in op.results)]
-    types = [as_tensor_type(value.type) for value in values]
-    if not any(type_ is not None and DYNAMIC_INDEX in type_.get_shape() for type_ in types):
-        return
-    for op in function.body.block.ops:
-        if isinstance(op, scf.ForOp | scf.WhileOp | scf.IfOp):
-            raise refuse(
-                op,
-                f"{op.name} in a function with dynamic shapes is not supported yet",
-                "export the program with static shapes",
-            )
-
-
 @dataclass(frozen=True)
 class VerifySupportedPass(ModulePass):
     """Refuse, in one sentence with what to do instead, what no later pass can compile (L1 to L1).
 
-    Dynamic shapes, branches between blocks, unknown ops, element types and sizes that the device
-    lacks. The module is left as it is.
+    Branches between blocks, unknown ops, element types and sizes that the device lacks. The module
+    is left as it is.
 
-        error: %arg0 has the dynamic shape tensor<?x4xf32>, which is not supported yet
+        error: the result of tensor.empty is a tensor<4xf64>: elements of type f64 are not supported
     """
 
     name = "verify-supported"
@@ -229,9 +193,12 @@ class VerifySupportedPass(ModulePass):
             if not isinstance(function, func.FuncOp):
                 raise refuse(function, f"{function.name} outside of a function is not supported")
             if KERNEL_MARK in function.attributes:
-                continue
+                raise refuse(
+                    function,
+                    f"function {function.sym_name.data} is marked {KERNEL_MARK}, as only passes do",
+                    "`ingot opt` takes what passes have made; remove the mark of a program",
+                )
             _check_signature(function)
-            _check_loops_are_static(function)
             for inner in function.walk():
                 if (rule := broken_rule(inner)) is not None:
                     raise refuse(inner, f"'{inner.name}' op {rule}")

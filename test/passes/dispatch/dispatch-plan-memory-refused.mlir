@@ -10,16 +10,6 @@ func.func @data_decides(%n: tensor<i32>) -> tensor<?xf32> {
 
 // -----
 
-func.func @two_open(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  %c0 = arith.constant 0 : index
-  %m = tensor.dim %y, %c0 : tensor<?x?xf32>
-  // expected-error@+1 {{tensor.expand_shape into two dynamic dimensions is not supported yet}}
-  %0 = tensor.expand_shape %x [[0, 1]] output_shape [%m, %m] : tensor<?xf32> into tensor<?x?xf32>
-  return %0 : tensor<?x?xf32>
-}
-
-// -----
-
 func.func @never(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %c1 = arith.constant 1 : index
   %c5 = arith.constant 5 : index

@@ -113,3 +113,27 @@ func.func @branch(%p: tensor<i1>, %x: tensor<8xf32>, %y: tensor<8xf32>) -> tenso
   }
   return %q : tensor<8xf32>
 }
+
+// -----
+
+// Sizes are asked for in the body again, of the tensors that go in; what they are computed from, too.
+// CHECK-LABEL: func.func @sizes
+// CHECK:         host.loop @sizes_loop times 4 carry(%x : tensor<?xf32>) use(%y : tensor<?xf32>)
+// CHECK:       func.func private @sizes_loop(%h: tensor<?xf32>, %y: tensor<?xf32>)
+// CHECK:         [[N:%.*]] = tensor.dim %y
+// CHECK:         [[M:%.*]] = arith.divui [[N]]
+// CHECK:         tensor.empty([[M]]) : tensor<?xf32>
+func.func @sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %m = arith.divui %n, %c2 : index
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%h = %x) -> (tensor<?xf32>) {
+    %e = tensor.empty(%m) : tensor<?xf32>
+    %a = linalg.exp ins(%h : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %a : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}

@@ -36,3 +36,20 @@ func.func @one(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
   }
   return %s : tensor<1x4xf32>
 }
+
+// Of any length: a loop over merges, and in it one over their steps.
+// CHECK-LABEL: func.func @any_length
+// CHECK:         scf.for [[M:%[0-9]+]] = {{.*}} -> (tensor<?xf32>, tensor<?xi32>)
+// CHECK:           scf.for {{.*}} -> (tensor<?xf32>, tensor<?xi32>)
+// CHECK:             arith.shli {{.*}}, [[M]] : index
+// CHECK:             [[MASK:%.*]] = arith.index_cast {{.*}} : index to i32
+// CHECK:             linalg.generic
+// CHECK:               arith.xori {{.*}}, [[MASK]] : i32
+func.func @any_length(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %s = ingot.sort dimension = 0 ins(%x : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %before = arith.cmpf olt, %a, %b : f32
+    ingot.yield %before : i1
+  }
+  return %s : tensor<?xf32>
+}

@@ -46,3 +46,22 @@ func.func @not_associative(%x: tensor<65536xf32>, %i: tensor<f32>) -> tensor<655
   }
   return %s : tensor<65536xf32>
 }
+
+// A line of any length: each element takes what lies 1, 2, 4 ... before it.
+// CHECK-LABEL: func.func @any_length
+// CHECK:         math.ctlz
+// CHECK:         scf.for [[S:%[0-9]+]] = {{.*}} iter_args([[H:%[0-9]+]] = %x) -> (tensor<?xf32>)
+// CHECK:           [[D:%.*]] = arith.shli {{.*}}, [[S]] : index
+// CHECK:           linalg.generic {{.*}} ins([[H]] : tensor<?xf32>)
+// CHECK:             arith.subi {{.*}}, [[D]] : index
+// CHECK:             tensor.extract [[H]]
+// CHECK:           scf.yield
+// CHECK-NOT:     ingot.scan
+func.func @any_length(%x: tensor<?xf32>, %e: tensor<?xf32>, %i: tensor<f32>) -> tensor<?xf32> {
+  %s, %l = ingot.scan inclusive dimension = 0 ins(%x : tensor<?xf32>) outs(%e, %i : tensor<?xf32>, tensor<f32>) {
+  ^bb0(%acc: f32, %a: f32):
+    %n = arith.addf %acc, %a : f32
+    ingot.yield %n : f32
+  }
+  return %s : tensor<?xf32>
+}

@@ -1,25 +1,5 @@
 // RUN: ingot-opt %s -p 'verify-supported' --split-input-file --verify-diagnostics
 
-func.func @dynamic(%x: tensor<?xf32>, %s: tensor<1xi64>) -> tensor<?xf32> {
-  // expected-error@+1 {{the result of tensor.reshape has the dynamic shape tensor<?xf32>, which is not supported yet}}
-  %0 = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
-  return %0 : tensor<?xf32>
-}
-
-// -----
-
-func.func @dynamic_loop(%x: tensor<?xf32>) -> tensor<?xf32> {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  // expected-error@+1 {{scf.for in a function with dynamic shapes is not supported yet}}
-  %0 = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %x) -> (tensor<?xf32>) {
-    scf.yield %a : tensor<?xf32>
-  }
-  return %0 : tensor<?xf32>
-}
-
-// -----
-
 // expected-error@+1 {{argument 0 of scalar is a f32, but arguments must be ranked tensors}}
 func.func @scalar(%x: f32) {
   return
