@@ -273,7 +273,7 @@ RULES: dict[str, ScalarRule] = {
             )
         },
         "bessel_i1e": _single(bessel_i1e),
-        "conj": unary(lambda x: x),
+        "conj": unary(lambda x: x.conjugate()),
         "constant_like": constant_like,
         "digamma": _single(digamma),
         "erf_inv": _single(erf_inv),

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.generics import Emitter
+from ingot.compiler.analysis.generics import Emitter, erase
 from ingot.compiler.dialects.dispatch import SIGNATURE
 
 _DIALECTS = ("stablehlo.", "chlo.")
@@ -27,19 +27,23 @@ def _is_stablehlo(function: func.FuncOp) -> bool:
     return any(op.name.startswith(_DIALECTS) for op in function.body.walk())
 
 
+def _is_computation(function: func.FuncOp) -> bool:
+    """Whether a function is there for a custom call to name: nothing else can run it."""
+    last = function.body.blocks[0].last_op if function.body.blocks else None
+    return last is not None and last.name == "stablehlo.return"
+
+
 def _convert(function: func.FuncOp) -> None:
     """Rebuild the body; the signature stays readable in an attribute where types lose a sign."""
     from ingot.passes.stablehlo.lowering import Lowering, check_type, signless
-    from ingot.passes.stablehlo.registry import COMPLEX_LOWERINGS, LOWERINGS, SCALAR_RULES
+    from ingot.passes.stablehlo.registry import LOWERINGS, SCALAR_RULES
 
     old = function.body.block
     for argument in old.args:
         what = f"argument {argument.index} of {function.sym_name.data} with"
         check_type(argument, argument.type, what)
     block = Block(arg_types=[signless(argument.type) for argument in old.args])
-    low = Lowering(
-        LOWERINGS, COMPLEX_LOWERINGS, SCALAR_RULES, Emitter.at_end(block, function.location)
-    )
+    low = Lowering(LOWERINGS, SCALAR_RULES, Emitter.at_end(block, function.location))
     for before, after in zip(old.args, block.args, strict=True):
         after.name_hint = before.name_hint
         after.location = before.location
@@ -65,8 +69,8 @@ def _convert(function: func.FuncOp) -> None:
 class ConvertStableHLOPass(ModulePass):
     """Turn StableHLO and CHLO into linalg, tensor, arith and scf ops (to L1).
 
-    Integers become signless, complex numbers a dimension of two parts; the signature of the source
-    is kept in `ingot.signature`, for the bundle.
+    Integers become signless; the signature of the source is kept in `ingot.signature`, for the
+    bundle. Complex numbers stay: `expand-complex` computes with their parts.
 
         %r = stablehlo.add %a, %b : tensor<4xf32>
     becomes
@@ -78,5 +82,8 @@ class ConvertStableHLOPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the functions that have such ops; raises `Refusal`."""
         for function in host_functions(op):
-            if _is_stablehlo(function):
+            if _is_stablehlo(function) and not _is_computation(function):
                 _convert(function)
+        for function in host_functions(op):
+            if _is_computation(function):
+                erase(function)

@@ -13,12 +13,11 @@ from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import reshape
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
-from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.stablehlo.attributes import ConvAttr
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.dot import contract
 from ingot.passes.stablehlo.lowering import Lower, Lowering, is_unsigned
-from ingot.passes.stablehlo.scalar import constant
+from ingot.passes.stablehlo.scalar import literal
 from ingot.passes.stablehlo.slices import pad
 
 
@@ -147,8 +146,7 @@ def _padded(low: Lowering, layout: Layout, source: SSAValue) -> SSAValue:
     ]
     if not any(any(values) for values in amounts):
         return source
-    zero = constant(0, tensor_type(source).element_type)
-    padding = low.emit.add(arith.ConstantOp(zero)).result
+    padding = literal(low.emit, 0, tensor_type(source).element_type).ssa
     return pad(low.emit, source, padding, *amounts)
 
 

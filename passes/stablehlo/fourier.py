@@ -6,13 +6,13 @@ prime one, n^2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import TensorType, f32, i1
+from xdsl.dialects.builtin import ComplexType, TensorType, f32, i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ingot.compiler.analysis.constants import dense_constant
 from ingot.compiler.analysis.generics import (
@@ -30,7 +30,7 @@ from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering
-from ingot.passes.stablehlo.scalar import Scalar, constant
+from ingot.passes.stablehlo.scalar import Scalar, literal
 from ingot.passes.stablehlo.slices import extract_slice
 
 MOST_POINTS = 16
@@ -80,14 +80,15 @@ def _transform(emit: Emitter, value: SSAValue, dim: int, points: int, inverse: b
     shape = list(shape_of(value))
     size = shape[dim]
     roots = _roots(emit, size, inverse)
+    before, after = shape[:dim], shape[dim + 1 :]
     done = 1
     for radix in radices(size):
         left = size // done // radix
         kept = -(-points // done) if left == 1 else radix
-        split = reshape(emit, value, [*shape[:dim], radix, left, done, *shape[dim + 1 :]])
+        split = reshape(emit, value, [*before, radix, left, done, *after])
         moved = _step(emit, split, dim, kept, roots)
+        value = reshape(emit, moved, [*before, left * kept * done, *after])
         done *= radix
-        value = reshape(emit, moved, [*shape[:dim], left * kept * done // radix, *shape[dim + 1 :]])
     shape[dim] = points
     if shape_of(value) == tuple(shape):
         return value
@@ -97,20 +98,18 @@ def _transform(emit: Emitter, value: SSAValue, dim: int, points: int, inverse: b
 def _step(emit: Emitter, value: SSAValue, dim: int, kept: int, roots: SSAValue) -> SSAValue:
     """`kept` outputs of the transforms of `radix` points, turned by the roots of all.
 
-    From [..., radix, left, done, ..., 2] to [..., left, kept, done, ..., 2]: output (l, k, d) is
-    the sum over j of input (j, l, d) times the root of number `k * (j * left + l) * done`.
+    From [..., radix, left, done, ...] to [..., left, kept, done, ...]: output (l, k, d) is the sum
+    over j of input (j, l, d) times the root of number `k * (j * left + l) * done`.
     """
     shape = list(shape_of(value))
     radix, left, done = shape[dim : dim + 3]
     size = radix * left * done
     shape[dim : dim + 3] = [left, kept, done]
     rank = len(shape)
-    result: TensorType[Attribute] = TensorType(f32, shape)
-    zero = emit.add(arith.ConstantOp(constant(0, f32))).result
+    element = tensor_type(value).element_type
     extent = empty(emit, TensorType(i1, [radix]))
-    block = Block(arg_types=[f32, f32, i1, f32])
+    block = Block(arg_types=[element, i1, element])
     inner = Emitter.at_end(block, emit.location)
-    real, imaginary, total = (Scalar(inner, block.args[i]) for i in (0, 1, 3))
     loops = [Scalar(inner, loop) for loop in loop_indices(inner, rank + 1)]
     number = loops[dim + 1] * (loops[-1] * left + loops[dim])
     turn = (number.as_unsigned() % (size // done) * done).ssa
@@ -118,36 +117,28 @@ def _step(emit: Emitter, value: SSAValue, dim: int, kept: int, roots: SSAValue) 
         Scalar(inner, inner.add(tensor.ExtractOp(roots, [turn, inner.index(i)], f32)).result)
         for i in range(2)
     )
-    is_real = loops[rank - 1].eq(0)
-    term = is_real.select(real * cosine - imaginary * sine, real * sine + imaginary * cosine)
-    inner.add(YieldOp((total + term).ssa))
+    term = Scalar(inner, block.args[0]) * cosine.with_imaginary(sine)
+    inner.add(YieldOp((Scalar(inner, block.args[2]) + term).ssa))
     position = AffineExpr.dimension(rank)
-    sources = [AffineExpr.dimension(i) for i in range(rank - 1)]
-    sources[dim : dim + 3] = [position, sources[dim], sources[dim + 2]]
-    maps = [AffineMap(rank + 1, 0, (*sources, AffineConstantExpr(part))) for part in range(2)]
-    output = AffineMap(rank + 1, 0, tuple(AffineExpr.dimension(i) for i in range(rank)))
+    output = [AffineExpr.dimension(i) for i in range(rank)]
+    source = [*output[:dim], position, output[dim], *output[dim + 2 :]]
+    maps = [AffineMap(rank + 1, 0, tuple(exprs)) for exprs in (source, [position], output)]
     iterators = [IteratorTypeAttr.parallel()] * rank + [IteratorTypeAttr.reduction()]
-    return make_generic(
-        emit,
-        [value, value, extent],
-        [fill(emit, zero, result)],
-        [*maps, AffineMap(rank + 1, 0, (position,)), output],
-        iterators,
-        Region(block),
-    ).results[0]
+    init = fill(emit, literal(emit, 0, element).ssa, TensorType(element, shape))
+    return make_generic(emit, [value, extent], [init], maps, iterators, Region(block)).results[0]
 
 
-def _with_parts(emit: Emitter, value: SSAValue) -> SSAValue:
-    """A real tensor as a complex one."""
-    shape = shape_of(value)
-    rank = len(shape)
-    map_ = AffineMap(rank + 1, 0, tuple(AffineExpr.dimension(i) for i in range(rank)))
+def _converted(
+    emit: Emitter, value: SSAValue, element: Attribute, compute: Callable[[Scalar], Scalar]
+) -> SSAValue:
+    """Each element computed from the one at its place."""
+    type_: TensorType[Attribute] = TensorType(element, shape_of(value))
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        part = Scalar(inner, loop_indices(inner, rank + 1)[-1])
-        return [part.eq(0).select(Scalar(inner, args[0]), 0.0).ssa]
+        return [compute(Scalar(inner, args[0])).ssa]
 
-    return elementwise(emit, TensorType(f32, [*shape, 2]), [value], [map_], body)
+    identity = AffineMap.identity(type_.get_num_dims())
+    return elementwise(emit, type_, [value], [identity], body)
 
 
 def _mirrored(emit: Emitter, value: SSAValue, size: int) -> SSAValue:
@@ -158,35 +149,21 @@ def _mirrored(emit: Emitter, value: SSAValue, size: int) -> SSAValue:
     """
     shape = list(shape_of(value))
     rank = len(shape)
-    half = shape[-2]
-    shape[-2] = size
+    half = shape[-1]
+    shape[-1] = size
+    element = tensor_type(value).element_type
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        loops = [Scalar(inner, loop) for loop in loop_indices(inner, rank)]
-        k, part = loops[-2], loops[-1]
+        *before, k = (Scalar(inner, loop) for loop in loop_indices(inner, rank))
         given = k.lt(half)
         source = given.select(k, size - k).maximum(0).minimum(half - 1)
-        at = [*(loop.ssa for loop in loops[:-2]), source.ssa, part.ssa]
-        element = Scalar(inner, inner.add(tensor.ExtractOp(value, at, f32)).result)
-        result = (given | part.eq(0)).select(element, -element)
+        at = [*(loop.ssa for loop in before), source.ssa]
+        point = Scalar(inner, inner.add(tensor.ExtractOp(value, at, element)).result)
+        imaginary = given.select(point.imaginary, -point.imaginary)
         own = k.eq(0) | (k * 2).eq(size)
-        return [(own & part.ne(0)).select(result.like(0.0), result).ssa]
+        return [point.real.with_imaginary(own.select(imaginary.like(0.0), imaginary)).ssa]
 
-    return elementwise(emit, TensorType(f32, shape), [], [], body)
-
-
-def _scaled(emit: Emitter, value: SSAValue, count: int, real: bool) -> SSAValue:
-    """Divided by the number of points; the real part only if `real`."""
-    type_ = tensor_type(value)
-    shape = type_.get_shape()
-    rank = len(shape) - real
-    exprs = [AffineExpr.dimension(i) for i in range(rank)]
-    map_ = AffineMap(rank, 0, (*exprs, *([AffineConstantExpr(0)] if real else [])))
-
-    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        return [(Scalar(inner, args[0]) / float(count)).ssa]
-
-    return elementwise(emit, TensorType(f32, shape[:rank]), [value], [map_], body)
+    return elementwise(emit, TensorType(element, shape), [], [], body)
 
 
 def lower_fft(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
@@ -200,21 +177,22 @@ def lower_fft(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
         return [empty(emit, result)]
     inverse = kind in ("IFFT", "IRFFT")
     if kind == "RFFT":
-        value = _with_parts(emit, value)
-    rank = len(shape_of(value)) - 1
+        value = _converted(emit, value, ComplexType(f32), lambda x: x.to(ComplexType(f32)))
+    rank = len(shape_of(value))
     dims = list(range(rank - len(lengths), rank))
     order = dims if kind == "IRFFT" else dims[::-1]
-    count = prod(lengths)
     for dim in order:
-        size = lengths[dim - dims[0]]
-        points = size
+        points = size = lengths[dim - dims[0]]
         if dim == dims[-1] and kind == "RFFT":
             points = size // 2 + 1
         if dim == dims[-1] and kind == "IRFFT":
             value = _mirrored(emit, value, size)
         value = _transform(emit, value, dim, points, inverse)
+    if kind == "IRFFT":
+        value = _converted(emit, value, f32, lambda x: x.real)
     if inverse:
-        value = _scaled(emit, value, count, kind == "IRFFT")
+        count = float(prod(lengths))
+        value = _converted(emit, value, result.element_type, lambda x: x / count)
     return [value]
 
 

@@ -69,15 +69,11 @@ def shape_of_type(type_: Attribute) -> tuple[int, ...]:
 
 
 def signless(type_: Attribute) -> Attribute:
-    """The type in L1: integers without a sign, complex numbers as a dimension of two parts."""
+    """The type in L1: integers without a sign."""
     match type_:
         case TensorType():
             ranked: TensorType[Attribute] = type_
-            element = ranked.element_type
-            if isinstance(element, ComplexType):
-                part = cast("ComplexType[AnyFloat]", element).element_type
-                return TensorType(part, [*ranked.get_shape(), 2])
-            return TensorType(signless(element), ranked.get_shape())
+            return TensorType(signless(ranked.element_type), ranked.get_shape())
         case IntegerType():
             return IntegerType(type_.width.data)
         case _:
@@ -96,8 +92,6 @@ class Lowering:
     """Where new ops go, and what the old values have become."""
 
     rules: Mapping[str, Lower]
-    complex_rules: Mapping[str, Lower]
-    """For ops with a complex operand or result."""
     scalar_rules: Mapping[str, ScalarRule]
     emit: Emitter
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -171,8 +165,6 @@ class Lowering:
         elif isinstance(op, StableHLOOp):
             results = self._results(op)
         else:
-            if any(is_complex(value.type) for value in (*op.operands, *op.results)):
-                raise refuse(op, f"{op.name} of complex numbers is not supported yet")
             copy = op.clone(self.values)
             for result in copy.results:
                 result_type = signless(result.type)
@@ -184,11 +176,9 @@ class Lowering:
             self.values[old] = new
 
     def _results(self, op: StableHLOOp) -> Sequence[SSAValue]:
-        complex_ = any(is_complex(value.type) for value in (*op.ins, *op.outs))
-        rule = (self.complex_rules if complex_ else self.rules).get(op.name)
+        rule = self.rules.get(op.name)
         if rule is None:
-            of = " of complex numbers" if complex_ else ""
-            raise refuse(op, f"{op.name}{of} is not supported yet")
+            raise refuse(op, f"{op.name} is not supported yet")
         return rule(self, op)
 
     # Bodies of reductions and the like

@@ -13,7 +13,7 @@ from ingot.compiler.analysis.generics import Emitter, empty, fill
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects import ingot
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
-from ingot.passes.stablehlo.lowering import Lower, Lowering
+from ingot.passes.stablehlo.lowering import Lower, Lowering, is_complex
 from ingot.passes.stablehlo.reduce import combine
 from ingot.passes.stablehlo.shapes import reverse
 from ingot.passes.stablehlo.slices import pad
@@ -83,7 +83,8 @@ def lower_reduce_window(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     rank = len(shape)
     window = Window.of(op, rank)
     running = window.running_dim(shape)
-    if count == 1 and running is not None and 0 not in shape and _is_plain(low, op):
+    scans = count == 1 and 0 not in shape and not is_complex(op.outs[0].type)
+    if scans and running is not None and _is_plain(low, op):
         return [_scan(low, op, inputs[0], *running)]
     gaps = [dilation - 1 for dilation in window.base_dilations]
     padded = [

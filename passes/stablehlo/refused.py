@@ -8,30 +8,13 @@ from xdsl.ir import SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
-from ingot.compiler.dialects.stablehlo.operations import CustomCallOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering
-
-_MARKERS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"})
-"""Custom calls that say where a tensor lives, and on one device return it as it is."""
 
 _SEVERAL_DEVICES = (
     "all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute",
     "reduce_scatter", "cross-replica-sum", "partition_id", "replica_id",
 )  # fmt: skip
 _TRANSFERS = ("infeed", "outfeed", "send", "recv", "after_all", "create_token")
-
-
-def lower_custom_call(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
-    """Markers vanish; everything else is code that is not in the program."""
-    assert isinstance(op, CustomCallOp)
-    if op.target in _MARKERS and len(op.ins) == 1 and op.ins[0].type == op.outs[0].type:
-        return low.operands(op)
-    raise refuse(
-        op,
-        f"stablehlo.custom_call @{op.target} calls code that is not in the program",
-        "write the function with operations that StableHLO has, or compute it outside of the "
-        "compiled part",
-    )
 
 
 def _refusing(what: str, hint: str) -> Lower:
@@ -42,7 +25,6 @@ def _refusing(what: str, hint: str) -> Lower:
 
 
 LOWERINGS: dict[str, Lower] = {
-    "stablehlo.custom_call": lower_custom_call,
     **{
         f"stablehlo.{name}": _refusing(
             "programs run on one device", "export the program for a single device"

@@ -6,9 +6,10 @@ from ingot.passes.stablehlo import (
     arithmetic,
     batch_norm,
     chlo_functions,
-    complex_numbers,
+    complex_rules,
     control,
     convolution,
+    custom_calls,
     dot,
     dynamic,
     factorizations,
@@ -28,7 +29,9 @@ from ingot.passes.stablehlo import (
 from ingot.passes.stablehlo.elementwise import lower_broadcasting, lower_elementwise
 from ingot.passes.stablehlo.lowering import Lower, ScalarRule
 
-SCALAR_RULES: dict[str, ScalarRule] = {**arithmetic.RULES, **chlo_functions.RULES}
+SCALAR_RULES: dict[str, ScalarRule] = complex_rules.extended(
+    {**arithmetic.RULES, **chlo_functions.RULES}
+)
 """Elementwise ops, which the bodies of reductions may contain too."""
 
 LOWERINGS: dict[str, Lower] = {
@@ -41,6 +44,7 @@ LOWERINGS: dict[str, Lower] = {
     **reduce_window.LOWERINGS,
     **convolution.LOWERINGS,
     **select_and_scatter.LOWERINGS,
+    **fourier.LOWERINGS,
     **gather.LOWERINGS,
     **scatter.LOWERINGS,
     **sort.LOWERINGS,
@@ -50,13 +54,7 @@ LOWERINGS: dict[str, Lower] = {
     **dynamic.LOWERINGS,
     **batch_norm.LOWERINGS,
     **control.LOWERINGS,
+    **custom_calls.LOWERINGS,
     **refused.LOWERINGS,
 }
 """Every op that is lowered, or refused with more than its name."""
-
-COMPLEX_LOWERINGS: dict[str, Lower] = {
-    **complex_numbers.LOWERINGS,
-    **fourier.LOWERINGS,
-    **control.LOWERINGS,
-}
-"""The same for ops with a complex operand or result."""

@@ -1,7 +1,7 @@
 """Scalars that know their signedness, with operators: what the bodies of lowerings are written in.
 
 StableHLO says signed or unsigned by the type, L1 by the op. A `Scalar` carries the one to choose
-the other: `a / b` is `arith.divf`, `divsi` or `divui`.
+the other: `a / b` is `arith.divf`, `divsi` or `divui`, and `complex.div` of complex numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     BFloat16Type,
+    ComplexType,
     Float16Type,
     Float32Type,
     FloatAttr,
@@ -33,6 +35,8 @@ Number = int | float
 
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 _MATH: dict[str, type[Operation]] = {op.name: op for op in math.Math.operations}
+_COMPLEX: dict[str, str] = {"math.powf": "complex.pow"}
+"""Ops of the complex dialect whose names say something else than those of the math dialect."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,11 @@ class Scalar:
     def is_float(self) -> bool:
         """Whether it is a float."""
         return isinstance(self.type, AnyFloat)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is a complex number."""
+        return isinstance(self.type, ComplexType)
 
     @property
     def is_bool(self) -> bool:
@@ -80,7 +89,7 @@ class Scalar:
 
     def like(self, number: Number) -> Scalar:
         """A constant of the same type; integers wrap."""
-        return self.of(arith.ConstantOp(constant(number, self.type)))
+        return literal(self.emit, number, self.type, self.unsigned)
 
     def _other(self, other: Scalar | Number) -> SSAValue:
         return (other if isinstance(other, Scalar) else self.like(other)).ssa
@@ -92,6 +101,9 @@ class Scalar:
         on_signed: _Binary,
         on_unsigned: _Binary | None = None,
     ) -> Scalar:
+        if self.is_complex:
+            name = on_floats.__name__.removesuffix("fOp").lower()
+            return self.of(_complex(f"complex.{name}")(self.ssa, self._other(other)))
         if self.is_float:
             make = on_floats
         else:
@@ -118,6 +130,8 @@ class Scalar:
         return self.like(other) - self
 
     def __neg__(self) -> Scalar:
+        if self.is_complex:
+            return self.call("math.neg")
         return self.of(arith.NegfOp(self.ssa)) if self.is_float else 0 - self
 
     def __and__(self, other: Scalar | Number) -> Scalar:
@@ -151,6 +165,8 @@ class Scalar:
 
     def abs(self) -> Scalar:
         """The magnitude; of the smallest integer itself."""
+        if self.is_complex:
+            return self.of(_complex("complex.abs")(self.ssa))
         if self.is_float:
             return self.call("math.absf")
         return self if self.unsigned or self.is_bool else self.call("math.absi")
@@ -159,8 +175,12 @@ class Scalar:
         """`eq`, `ne`, `lt`, `le`, `gt` or `ge` as i1: IEEE on floats, so that only `ne` holds of
         NaN."""
         right = self._other(other)
-        if self.is_float:
-            op: Operation = arith.CmpfOp(self.ssa, right, _FLOAT_PREDICATES[relation])
+        if self.is_complex:
+            op: Operation = _complex({"eq": "complex.eq", "ne": "complex.neq"}[relation])(
+                self.ssa, right
+            )
+        elif self.is_float:
+            op = arith.CmpfOp(self.ssa, right, _FLOAT_PREDICATES[relation])
         elif relation in ("eq", "ne"):
             op = arith.CmpiOp(self.ssa, right, relation)
         else:
@@ -195,6 +215,9 @@ class Scalar:
 
     def call(self, name: str, *others: Scalar) -> Scalar:
         """The result of a `math` op on this value and others."""
+        if self.is_complex:
+            name = _COMPLEX.get(name, name.replace("math.", "complex."))
+            return self.of(_complex(name)(self.ssa, *(other.ssa for other in others)))
         op = _MATH[name].create(
             operands=[self.ssa, *(other.ssa for other in others)],
             result_types=[self.type],
@@ -226,6 +249,25 @@ class Scalar:
             return compute(self)
         return compute(self.to(f32)).to(self.type)
 
+    @property
+    def real(self) -> Scalar:
+        """The real part; of a real number itself."""
+        return self.of(_complex("complex.re")(self.ssa)) if self.is_complex else self
+
+    @property
+    def imaginary(self) -> Scalar:
+        """The imaginary part; of a real number 0."""
+        return self.of(_complex("complex.im")(self.ssa)) if self.is_complex else self.like(0.0)
+
+    def with_imaginary(self, imaginary: Scalar) -> Scalar:
+        """The complex number whose real part is this."""
+        type_ = ComplexType(cast("AnyFloat", self.type))
+        return self.of(_complex("complex.create")(self.ssa, imaginary.ssa, type_))
+
+    def conjugate(self) -> Scalar:
+        """The complex conjugate; of a real number itself."""
+        return self.call("math.conj") if self.is_complex else self
+
     def polynomial(self, coefficients: Sequence[float]) -> Scalar:
         """Horner's rule, the coefficient of the highest power first."""
         result = self.like(coefficients[0])
@@ -237,6 +279,24 @@ class Scalar:
 def _fastmath(name: str) -> dict[str, Attribute]:
     defined = _MATH[name].get_irdl_definition().properties  # pyright: ignore
     return {"fastmath": arith.FastMathFlagsAttr("none")} if "fastmath" in defined else {}
+
+
+def _complex(name: str) -> Callable[..., Operation]:
+    """What builds an op of the complex dialect, which few programs need."""
+    from xdsl.dialects import complex as cx
+
+    (found,) = (op for op in cx.Complex.operations if op.name == name)
+    return found
+
+
+def literal(emit: Emitter, number: Number, type_: Attribute, unsigned: bool = False) -> Scalar:
+    """A constant; integers wrap."""
+    if isinstance(type_, ComplexType):
+        parts = [FloatAttr(float(part), f32) for part in (number, 0)]
+        op = _complex("complex.constant")(ArrayAttr(parts), type_)
+    else:
+        op = arith.ConstantOp(constant(number, type_))
+    return Scalar(emit, emit.add(op).results[0], unsigned)
 
 
 def constant(number: Number, type_: Attribute) -> IntegerAttr | FloatAttr:
@@ -260,6 +320,11 @@ def convert(value: Scalar, type_: Attribute, unsigned: bool) -> Scalar:
         return replace(value, unsigned=unsigned)
     if type_ == i1:
         return value.ne(0)
+    if value.is_complex:
+        return value.real.to(type_, unsigned)
+    if isinstance(type_, ComplexType):
+        real = value.to(f32)
+        return real.with_imaginary(real.like(0.0))
     if isinstance(type_, AnyFloat):
         op = _to_float(value, type_)
         if op is None:  # bf16 and f16 have one width and no common form but f32

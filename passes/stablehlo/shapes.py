@@ -16,6 +16,7 @@ from xdsl.dialects.tensor import ConcatOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
+from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter, elementwise, fill, loop_indices, reshape
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
@@ -27,6 +28,7 @@ from ingot.passes.stablehlo.lowering import (
     Lower,
     Lowering,
     element_of,
+    is_complex,
     is_unsigned,
     shape_of_type,
 )
@@ -150,6 +152,10 @@ def lower_bitcast_convert(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     """The same bits; a wider element is a row of narrower ones, the lowest bits first."""
     (value,) = low.operands(op)
     type_ = low.result_type(op)
+    if is_complex(value.type) or is_complex(type_):
+        if value.type == type_:
+            return [value]
+        raise refuse(op, "stablehlo.bitcast_convert of complex numbers is not supported")
     source, target = _width(element_of(value.type)), _width(type_.element_type)
     rank = type_.get_num_dims()
     element = type_.element_type

@@ -32,16 +32,18 @@ def lower_sort(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     return low.emit.add(ingot.SortOp(inputs, dimension, Region(block))).results
 
 
-def lower_top_k(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
-    """Sort values with their positions, the largest first, and keep the first k.
+def top_k(
+    low: Lowering, old: SSAValue, k: int, largest: bool = True, dimension: int = -1
+) -> Sequence[SSAValue]:
+    """Sort values with their positions, the largest first (or last), and keep the first k.
 
     Floats are compared by their total order: NaN is larger than infinity.
     """
-    (value,) = low.operands(op)
+    value = low.value(old)
     type_ = tensor_type(value)
     shape = type_.get_shape()
-    last = len(shape) - 1
-    unsigned = is_unsigned(op.ins[0].type)
+    last = dimension % len(shape)
+    unsigned = is_unsigned(old.type)
     index_type: TensorType[Attribute] = TensorType(i32, shape)
 
     def position(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
@@ -54,13 +56,19 @@ def lower_top_k(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     a, b = (Scalar(inner, arg, unsigned) for arg in block.args[:2])
     if a.is_float:
         a, b = total_order(a), total_order(b)
-    inner.add(ingot.YieldOp(a.gt(b).ssa))
+    inner.add(ingot.YieldOp((a.gt(b) if largest else a.lt(b)).ssa))
     results = low.emit.add(ingot.SortOp([value, positions], last, Region(block))).results
-    sizes = [*shape[:-1], op.int("k")]
+    sizes = list(shape)
+    sizes[last] = k
     zeros, ones = [0] * len(shape), [1] * len(shape)
     if sizes == list(shape):
         return results
     return [extract_slice(low.emit, result, zeros, sizes, ones) for result in results]
+
+
+def lower_top_k(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
+    """The k largest of each row, and where they were."""
+    return top_k(low, op.ins[0], op.int("k"))
 
 
 LOWERINGS: dict[str, Lower] = {

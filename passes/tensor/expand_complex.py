@@ -32,6 +32,8 @@ from ingot.compiler.analysis.tensor_types import as_tensor_type, tensor_type
 from ingot.compiler.analysis.types import element_type
 from ingot.compiler.dialects.arith import CmpiOp, SelectOp
 from ingot.compiler.dialects.dispatch import SIGNATURE
+from ingot.compiler.dialects.ingot import ScatterOp, SortOp
+from ingot.compiler.dialects.ingot import YieldOp as IngotYieldOp
 from ingot.compiler.dialects.linalg import (
     FillOp,
     GenericOp,
@@ -58,8 +60,14 @@ _PARTWISE = (
     tensor.ConcatOp, tensor.SplatOp, tensor.FromElementsOp, PadOp, GenerateOp, arith.SelectOp,
 )  # fmt: skip
 """Ops of one result that do with each part what they do with the whole."""
-_PAIRWISE = (GenericOp, YieldOp, scf.IfOp, scf.ForOp, scf.WhileOp, scf.YieldOp, scf.ConditionOp)
+_PAIRWISE = (
+    GenericOp, YieldOp, scf.IfOp, scf.ForOp, scf.WhileOp, scf.YieldOp, scf.ConditionOp, SortOp,
+    ScatterOp, IngotYieldOp,
+)  # fmt: skip
 """Ops that take and give any number of values: both parts of a complex one."""
+
+
+_WITH_BODIES = (GenericOp, scf.IfOp, scf.ForOp, scf.WhileOp, SortOp, ScatterOp)
 
 
 def _is_complex(type_: Attribute) -> bool:
@@ -134,7 +142,7 @@ class _Function:
                 _check(result)
             if isinstance(op, func.ReturnOp):
                 self._return(op)
-            elif isinstance(op, GenericOp | scf.IfOp | scf.ForOp | scf.WhileOp):
+            elif isinstance(op, _WITH_BODIES):
                 self._pairwise(op)
             elif any(_is_complex(v.type) for v in (*op.operands, *op.results)):
                 self._expand(op)
@@ -171,7 +179,7 @@ class _Function:
     def _constant(self, op: arith.ConstantOp) -> None:
         emit = Emitter.before(op)
         values = constant_array(op.value)
-        pairs: Array = values.view("float32").reshape(*values.shape, 2)
+        pairs: Array = values.reshape(-1).view("float32").reshape(*values.shape, 2)
         real, imaginary = (
             emit.add(arith.ConstantOp(dense_constant(pairs[..., which], f32))).result
             for which in (0, 1)
@@ -214,11 +222,11 @@ class _Function:
 
     def _pairwise(self, op: Operation) -> None:
         """Rebuild an op with both parts of each complex value, in its regions too."""
-        if isinstance(op, GenericOp) and not _has_complex(op):
+        if isinstance(op, GenericOp | SortOp | ScatterOp) and not _has_complex(op):
             return
         for region in op.regions:
             for block in region.blocks:
-                self._block_arguments(block)
+                self._block_arguments(block, 2 if isinstance(op, SortOp) else 1)
                 self.ops(list(block.ops))
         types = [
             part for r in op.results for part in [_part_type(r.type)] * (1 + _is_complex(r.type))
@@ -243,13 +251,18 @@ class _Function:
                 result.replace_all_uses_with(results.pop(0))
         self.old.append(op)
 
-    def _block_arguments(self, block: Block) -> None:
-        for argument in [a for a in block.args if _is_complex(a.type)]:
-            type_, place = _part_type(argument.type), argument.index
-            real = block.insert_arg(type_, place)
-            imaginary = block.insert_arg(type_, place + 1)
-            self.parts[argument] = real, imaginary
-            self.old_arguments.append(argument)
+    def _block_arguments(self, block: Block, group: int) -> None:
+        """Put the real parts of `group` arguments that belong together before the imaginary."""
+        arguments = list(block.args)
+        for start in range(0, len(arguments), group):
+            together = [a for a in arguments[start : start + group] if _is_complex(a.type)]
+            if not together:
+                continue
+            place = together[0].index
+            new = [block.insert_arg(_part_type(a.type), place) for a in [*together, *together]]
+            new.reverse()
+            self.parts |= zip(together, zip(new[:group], new[group:], strict=True), strict=True)
+            self.old_arguments += together
 
     def _generic(self, op: GenericOp, types: Sequence[Attribute], body: Region) -> GenericOp:
         maps = [
@@ -321,5 +334,8 @@ class ExpandComplexPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the host functions; raises `Refusal`."""
         for function in host_functions(op):
-            if len(function.body.blocks) == 1 and _has_complex(function):
+            if len(function.body.blocks) != 1:
+                continue
+            arguments = function.body.block.args
+            if any(_is_complex(a.type) for a in arguments) or _has_complex(function):
                 _Function().expand(function)

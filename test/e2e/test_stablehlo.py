@@ -229,3 +229,80 @@ def test_complex_numbers(device_name: str) -> None:
     expected = (x * y, x / y, abs(x), np.exp(x), x.sum() + np.complex64(1 + 2j))
     for got, want in zip(results, expected, strict=True):
         assert got.dtype == want.dtype and np.allclose(got, want, rtol=1e-5)
+
+
+FUNCTIONS = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh")
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_functions_of_complex_numbers(device_name: str) -> None:
+    t = "tensor<40xcomplex<f32>>"
+    lines = [f"%{name} = chlo.{name} %x : {t} -> {t}" for name in FUNCTIONS]
+    text = f"""
+      func.func @main(%x: {t}) -> ({", ".join([t] * len(FUNCTIONS))}) {{
+        {" ".join(lines)}
+        return {", ".join("%" + name for name in FUNCTIONS)} : {", ".join([t] * len(FUNCTIONS))}
+      }}"""
+    rng = np.random.default_rng(1)
+    x = (rng.uniform(-2, 2, 40) + 1j * rng.uniform(-2, 2, 40)).astype(np.complex64)
+    x[:4] = [0.5, -0.5j, 3 + 1e-4j, 1e-3 - 1e-3j]
+    for name, got in zip(FUNCTIONS, run(text, device_name, [x]), strict=True):
+        want = getattr(np, name.replace("a", "arc", 1))(x.astype(np.complex128))
+        assert np.allclose(got, want, rtol=2e-6, atol=1e-7), name
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_moves_of_complex_numbers(device_name: str) -> None:
+    t, s, r = "tensor<6xcomplex<f32>>", "tensor<complex<f32>>", "tensor<3xcomplex<f32>>"
+    text = f"""
+      func.func @main(%x: {t}, %i: tensor<3x1xi32>) -> ({t}, {s}, {t}) {{
+        %one = stablehlo.constant dense<(1.0, 0.0)> : {s}
+        %p = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [0]
+          : ({t}, {s}) -> {s}
+        %sorted = "stablehlo.sort"(%x) <{{dimension = 0 : i64, is_stable = true}}> ({{
+        ^bb0(%a: {s}, %b: {s}):
+          %u = stablehlo.imag %a : ({s}) -> tensor<f32>
+          %v = stablehlo.imag %b : ({s}) -> tensor<f32>
+          %c = stablehlo.compare LT, %u, %v : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        }}) : ({t}) -> {t}
+        %u = stablehlo.slice %x [3:6] : ({t}) -> {r}
+        %scattered = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers =
+          #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+          index_vector_dim = 1>}}> ({{
+        ^bb0(%a: {s}, %b: {s}):
+          %m = stablehlo.multiply %a, %b : {s}
+          stablehlo.return %m : {s}
+        }}) : ({t}, tensor<3x1xi32>, {r}) -> {t}
+        return %sorted, %p, %scattered : {t}, {s}, {t}
+      }}"""
+    rng = np.random.default_rng(2)
+    x = (rng.uniform(-2, 2, 6) + 1j * rng.uniform(-2, 2, 6)).astype(np.complex64)
+    sorted_, product, scattered = run(text, device_name, [x, np.array([[1], [4], [1]], np.int32)])
+    assert np.array_equal(sorted_, x[np.argsort(x.imag)])
+    assert np.allclose(product, x.prod(), rtol=1e-5)
+    want = x.copy()
+    want[1], want[4] = x[1] * x[3] * x[5], x[4] * x[4]
+    assert np.allclose(scattered, want, rtol=1e-5)
+
+
+def test_factorizations_of_lapack() -> None:
+    t, n = "tensor<4x4xf32>", "tensor<i32>"
+    call = "stablehlo.custom_call @lapack_{} {{mhlo.backend_config = {{{}}}}}"
+    potrf = call.format("spotrf_ffi(%a)", "uplo = 76 : ui8")
+    flags = "diag = 78 : ui8, side = 76 : ui8, trans_x = 84 : ui8, uplo = 76 : ui8"
+    trsm = call.format("strsm_ffi(%l#0, %b)", flags)
+    text = f"""
+      func.func @main(%a: {t}, %b: {t}) -> ({t}, {n}, {t}) {{
+        %l:2 = {potrf} : ({t}) -> ({t}, {n})
+        %x = {trsm} : ({t}, {t}) -> {t}
+        return %l#0, %l#1, %x : {t}, {n}, {t}
+      }}"""
+    m, b = np.random.default_rng(0).uniform(-1, 1, (2, 4, 4)).astype(np.float32)
+    a = m @ m.T + 2 * np.eye(4, dtype=np.float32)
+    factor, info, x = run(text, "host", [a, b])
+    lower = np.linalg.cholesky(a)
+    assert np.allclose(np.tril(factor), lower, atol=1e-5) and info == 0
+    assert np.array_equal(np.triu(factor, 1), np.triu(a, 1))
+    assert np.allclose(lower.T @ x, b, atol=1e-5)
+    assert run(text, "host", [a - 4 * np.eye(4, dtype=np.float32), b])[1] == 1

@@ -33,8 +33,8 @@ func.func @wide_complex(%x: tensor<4xcomplex<f64>>) -> tensor<4xf64> {
 // -----
 
 func.func @complex_function(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  // expected-error@+1 {{stablehlo.tanh of complex numbers is not supported yet}}
-  %0 = stablehlo.tanh %x : tensor<4xcomplex<f32>>
+  // expected-error@+1 {{stablehlo.cbrt of complex numbers is not supported}}
+  %0 = stablehlo.cbrt %x : tensor<4xcomplex<f32>>
   return %0 : tensor<4xcomplex<f32>>
 }
 
@@ -112,16 +112,24 @@ func.func @scatter_rank_0(%x: tensor<f32>, %i: tensor<1x0xi32>, %u: tensor<1xf32
 
 // -----
 
-func.func @philox(%s: tensor<3xui64>) -> tensor<2xui32> {
-  // expected-error@+1 {{stablehlo.rng_bit_generator by PHILOX with a state of tensor<3xui64> is not supported}}
-  %0, %1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<3xui64>) -> (tensor<3xui64>, tensor<2xui32>)
+func.func @threefry(%s: tensor<3xui64>) -> tensor<2xui32> {
+  // expected-error@+1 {{stablehlo.rng_bit_generator by THREE_FRY with a state of tensor<3xui64> is not supported}}
+  %0, %1 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<3xui64>) -> (tensor<3xui64>, tensor<2xui32>)
   return %1 : tensor<2xui32>
 }
 
 // -----
 
-func.func @complex_product(%x: tensor<4xcomplex<f32>>, %i: tensor<complex<f32>>) -> tensor<complex<f32>> {
-  // expected-error@+1 {{stablehlo.reduce of complex numbers is supported for sums only}}
-  %0 = stablehlo.reduce(%x init: %i) applies stablehlo.multiply across dimensions = [0] : (tensor<4xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
-  return %0 : tensor<complex<f32>>
+func.func @bits_of_complex(%x: tensor<4xcomplex<f32>>) -> tensor<4x2xi32> {
+  // expected-error@+1 {{stablehlo.bitcast_convert of complex numbers is not supported}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<4xcomplex<f32>>) -> tensor<4x2xi32>
+  return %0 : tensor<4x2xi32>
+}
+
+// -----
+
+func.func @lapack(%x: tensor<4x4xf32>) -> tensor<4xi32> {
+  // expected-error@+1 {{stablehlo.custom_call @lapack_sgetrf_ffi calls code that is not in the program}}
+  %0:3 = stablehlo.custom_call @lapack_sgetrf_ffi(%x) {backend_config = ""} : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xi32>, tensor<i32>)
+  return %0#1 : tensor<4xi32>
 }

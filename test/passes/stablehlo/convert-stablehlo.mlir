@@ -145,14 +145,30 @@ func.func @gather(%x: tensor<10x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x4xf32> 
   return %0 : tensor<3x4xf32>
 }
 
-// Complex numbers are a dimension of two parts; the signature stays in the attribute.
+// Complex numbers are left to expand-complex.
 // CHECK-LABEL: func.func @complex
-// CHECK-SAME:    (%x: tensor<4x2xf32>)
-// CHECK-SAME:    ingot.signature = (tensor<4xcomplex<f32>>) -> tensor<4xf32>
-// CHECK:         affine_map<(d0) -> (d0, 0)>
-func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
-  %0 = stablehlo.real %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
+// CHECK:         %[[P:.*]] = complex.mul %{{.*}}, %{{.*}} : complex<f32>
+// CHECK-NEXT:    linalg.yield %[[P]] : complex<f32>
+func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = stablehlo.multiply %x, %x : tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// What only a custom call names goes with it; markers vanish.
+// CHECK-NOT:   @descending
+// CHECK-LABEL: func.func @custom
+// CHECK:         ingot.sort
+func.func @descending(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %0 : tensor<i1>
+}
+func.func @custom(%x: tensor<8xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %none = stablehlo.constant dense<-1> : tensor<i32>
+  %i = stablehlo.iota dim = 0 : tensor<8xi32>
+  %m = stablehlo.custom_call @Sharding(%x) {backend_config = ""} : (tensor<8xf32>) -> tensor<8xf32>
+  %0:2 = stablehlo.custom_call @ApproxTopK(%m, %i, %low, %none) {called_computations = [@descending], mhlo.backend_config = {reduction_dim = 0 : i64, top_k = 2 : i64}} : (tensor<8xf32>, tensor<8xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
+  return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>
 }
 
 // Control flow on tensors becomes that of scf.

@@ -1,0 +1,171 @@
+"""`custom_call`: the targets that name something StableHLO can say; all others are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
+from xdsl.traits import SymbolTable
+
+from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.generics import Emitter, elementwise, fill, loop_indices
+from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.stablehlo.base import StableHLOOp
+from ingot.compiler.dialects.stablehlo.operations import CompareOp, CustomCallOp
+from ingot.passes.stablehlo.factorizations import Triangle, cholesky, triangular_solve
+from ingot.passes.stablehlo.lowering import Lower, Lowering
+from ingot.passes.stablehlo.scalar import Scalar, literal
+from ingot.passes.stablehlo.sort import top_k
+
+Call = Callable[[Lowering, CustomCallOp], Sequence[SSAValue]]
+
+
+def _options(op: CustomCallOp, *names: str) -> dict[str, int]:
+    """The integers of the first attribute dictionary of these names that the call has."""
+    for name in names:
+        found = op.attributes.get(name, op.properties.get(name))
+        if isinstance(found, DictionaryAttr):
+            data = cast("Mapping[str, Attribute]", found.data)
+            return {k: v.value.data for k, v in data.items() if isinstance(v, IntegerAttr)}
+    return {}
+
+
+def _as_it_is(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
+    """What says where a tensor lives returns it."""
+    if len(op.ins) != 1 or [v.type for v in op.outs] != [op.ins[0].type]:
+        raise _refusal(op)
+    return low.operands(op)
+
+
+def _top_k(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
+    """`mhlo.topk`: the k largest or smallest of each row."""
+    options = _options(op, "mhlo.attributes", "mhlo.backend_config", "backend_config")
+    return top_k(low, op.ins[0], options["k"], options.get("largest", 1) != 0)
+
+
+def _approximate_top_k(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
+    """The exact answer is the best approximation; the positions are those of an iota."""
+    options = _options(op, "mhlo.backend_config", "backend_config")
+    dimension, k = options.get("reduction_dim"), options.get("top_k")
+    direction = _direction(op)
+    positions = op.ins[1].owner if len(op.ins) == 4 else None
+    is_iota = isinstance(positions, Operation) and positions.name == "stablehlo.iota"
+    if dimension is None or k is None or direction is None or not is_iota:
+        raise _refusal(op)
+    if shape_of(op.outs[0])[dimension] != k:
+        raise _refusal(op)
+    return top_k(low, op.ins[0], k, direction == "GT", dimension)
+
+
+def _direction(op: CustomCallOp) -> str | None:
+    """How the function that a call names compares its first two arguments."""
+    called = op.called_computations
+    symbols = list(cast("ArrayAttr[Attribute]", called)) if isinstance(called, ArrayAttr) else []
+    if len(symbols) != 1 or not isinstance(symbol := symbols[0], SymbolRefAttr):
+        return None
+    function = SymbolTable.lookup_symbol(op, symbol)
+    if not isinstance(function, func.FuncOp):
+        return None
+    block = function.body.block
+    first = block.first_op
+    if not isinstance(first, CompareOp) or list(first.ins) != list(block.args[:2]):
+        return None
+    return first.word("comparison_direction")
+
+
+_UPPER, _LOWER, _UNIT, _RIGHT = ord("U"), ord("L"), ord("U"), ord("R")
+_FORMS = {ord("N"): "NO_TRANSPOSE", ord("T"): "TRANSPOSE", ord("C"): "ADJOINT"}
+
+
+def _potrf(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
+    """LAPACK's Cholesky, which leaves the other triangle as it is, and whether the matrix was not
+    positive definite.
+
+    A pivot that is not positive makes all after it NaN, the last one at the latest.
+    """
+    lower = _options(op, "mhlo.backend_config")["uplo"] == _LOWER
+    (matrix,) = low.operands(op)
+    result = cholesky(low, matrix, lower)
+    type_ = low.result_type(op, 1)
+    last = shape_of(result)[-1] - 1
+    if last < 0:
+        zero = literal(low.emit, 0, type_.element_type)
+        return [result, fill(low.emit, zero.ssa, type_)]
+    element = low.result_type(op).element_type
+
+    def body(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        at = [*loop_indices(emit, type_.get_num_dims()), emit.index(last), emit.index(last)]
+        pivot = Scalar(emit, emit.add(tensor.ExtractOp(result, at, element)).result).real
+        failed = ~pivot.gt(0.0)
+        return [failed.to(type_.element_type).ssa]
+
+    def both(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        *_, row, column = (Scalar(emit, loop) for loop in loop_indices(emit, rank))
+        ours = column.compare("le", row) if lower else row.compare("le", column)
+        return [ours.select(Scalar(emit, args[0]), Scalar(emit, args[1])).ssa]
+
+    rank = type_.get_num_dims() + 2
+    identity = [AffineMap.identity(rank)] * 2
+    factor = elementwise(low.emit, low.result_type(op), [result, matrix], identity, both)
+    return [factor, elementwise(low.emit, type_, [], [], body)]
+
+
+def _trsm(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
+    """BLAS's triangular solve."""
+    options = _options(op, "mhlo.backend_config")
+    system = Triangle(
+        left=options["side"] != _RIGHT,
+        lower=options["uplo"] != _UPPER,
+        unit=options["diag"] == _UNIT,
+        form=_FORMS[options["trans_x"]],
+    )
+    a, b = low.operands(op)
+    return [triangular_solve(low, a, b, system)]
+
+
+_TARGETS: dict[str, Call] = {
+    **dict.fromkeys(
+        (
+            "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint",
+            "annotate_device_placement", "xla.sdy.FuncResultSharding",
+        ),
+        _as_it_is,
+    ),
+    **dict.fromkeys(("mhlo.topk", "topk", "TopK"), _top_k),
+    "ApproxTopK": _approximate_top_k,
+    **dict.fromkeys(("lapack_spotrf_ffi", "lapack_cpotrf_ffi"), _potrf),
+    **dict.fromkeys(("lapack_strsm_ffi", "lapack_ctrsm_ffi"), _trsm),
+}  # fmt: skip
+"""Markers, the largest of rows, and what JAX takes from LAPACK where StableHLO has its own op."""
+
+
+def _refusal(op: CustomCallOp) -> Exception:
+    if op.target.startswith("lapack_"):
+        hint = (
+            "compute the factorization outside of the compiled part; where JAX has one of its own, "
+            'jax.jit(f).trace(...).lower(lowering_platforms=("tpu",)) writes it out'
+        )
+    else:
+        hint = (
+            "write the function with operations that StableHLO has, or compute it outside of the "
+            "compiled part"
+        )
+    return refuse(
+        op, f"stablehlo.custom_call @{op.target} calls code that is not in the program", hint
+    )
+
+
+def lower_custom_call(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
+    """By the name of the target."""
+    assert isinstance(op, CustomCallOp)
+    call = _TARGETS.get(op.target)
+    if call is None:
+        raise _refusal(op)
+    return call(low, op)
+
+
+LOWERINGS: dict[str, Lower] = {"stablehlo.custom_call": lower_custom_call}
