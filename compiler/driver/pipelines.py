@@ -97,10 +97,6 @@ def _gradient(options: CompileOptions) -> list[str]:
 
 def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L2: kernels, and the host program as a plan of commands over byte ranges."""
-
-
-def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    """L2: kernels, and the host program as a plan of commands over byte ranges."""
     most = min(_MOST_OPERANDS, profile.max_buffers)
     return [
         f"dispatch-form{_options(max_operands=most)}",
