@@ -14,7 +14,20 @@ def kernel_functions(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def host_functions(module: ModuleOp) -> list[func.FuncOp]:
-    """The functions with a body that are not kernels, in order."""
+    """The functions of one block that are not kernels, in order.
+
+    What has branches between blocks that `lift-cf-to-scf` leaves is refused by `verify-supported`:
+    no pass before that has to know of them.
+    """
+    return [f for f in _with_body(module) if len(f.body.blocks) == 1]
+
+
+def branching_functions(module: ModuleOp) -> list[func.FuncOp]:
+    """The functions of several blocks that are not kernels, in order."""
+    return [f for f in _with_body(module) if len(f.body.blocks) > 1]
+
+
+def _with_body(module: ModuleOp) -> list[func.FuncOp]:
     return [
         op
         for op in module.ops

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.utils.exceptions import VerifyException
-
 from ingot.compiler.analysis.diagnostics import Refusal, refuse
 from ingot.compiler.analysis.dominance import first_undefined_use
 
@@ -28,7 +26,7 @@ def verify(module: ModuleOp, stage: str = "") -> None:
     """Verify the module; raises `InvalidIR` at the innermost op that is wrong."""
     try:
         module.verify()
-    except (VerifyException, ValueError) as error:
+    except Exception as error:  # xDSL's verifiers raise more than `VerifyException`
         culprit, message = _culprit(module) or (module, _one_line(error))
         refusal = refuse(culprit, _sentence(culprit, message))
         invalid = InvalidIR(refusal.message, refusal.location, refusal.hint)
@@ -47,7 +45,7 @@ def _culprit(module: ModuleOp) -> tuple[Operation, str] | None:
     for op in module.walk(reverse=False):
         try:
             op.verify(verify_nested_ops=False)
-        except (VerifyException, ValueError) as error:
+        except Exception as error:
             return op, _one_line(error)
     return None
 

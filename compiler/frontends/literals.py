@@ -22,6 +22,10 @@ _SMALL = 256
 """Up to this many elements Python is faster than importing NumPy."""
 
 _NOT_STRUCTURE = re.compile(r"[^\[\],]+")
+_MISPLACED = re.compile(r"\]\s*[^\s\],]|[^\s\[,]\s*\[")
+"""Something else than a bracket or a comma after a closing bracket, or before an opening one."""
+_FLOAT = re.compile(r"-?\s*\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"-?\s*(0[xX][0-9a-fA-F]+|\d+)", re.ASCII)
 _BLANK = re.compile(r"\s+")
 _COMPLEX = re.compile(r"\(([^()]*)\)")
 
@@ -57,10 +61,12 @@ def dense_bytes(text: str, element_type: Attribute, shape: Sequence[int]) -> byt
     if text[0] != "[":
         return _pack([text], element_type) * count
     _check_structure(text, shape)
+    if not count:
+        return b""
     flat = text.replace("[", "").replace("]", "")
     if count > _SMALL and (data := _numpy_bytes(flat, element_type, count)) is not None:
         return data
-    return _pack([item for item in _BLANK.sub("", flat).split(",") if item], element_type)
+    return _pack([item.strip() for item in flat.split(",")], element_type)
 
 
 def hex_bytes(digits: str, element_type: Attribute, count: int) -> bytes:
@@ -99,7 +105,7 @@ def _check_structure(text: str, shape: Sequence[int]) -> None:
     expected = ""
     for level, size in enumerate(reversed(shape)):
         expected = f"[{',' * (size - 1)}]" if level == 0 else f"[{','.join([expected] * size)}]"
-    if _NOT_STRUCTURE.sub("", text) != expected:
+    if _NOT_STRUCTURE.sub("", text) != expected or _MISPLACED.search(text):
         dims = "x".join(map(str, shape))
         raise LiteralError(f"the literal does not have the shape {dims} of its type")
 
@@ -110,8 +116,8 @@ def _numpy_bytes(flat: str, element_type: Attribute, count: int) -> bytes | None
 
     import numpy as np
 
-    if "x" in flat or "t" in flat or "f" in flat:
-        return None
+    if any(letter in flat for letter in "xtfn"):
+        return None  # hexadecimal, true and false, and what NumPy takes for numbers: inf and nan
     from ingot.compiler.analysis.constants import numpy_dtype
 
     integer = as_integer(element_type)
@@ -154,10 +160,9 @@ def _pack(items: list[str], element_type: Attribute) -> bytes:
 
 
 def _number(item: str) -> float:
-    try:
-        return float(item.replace(" ", ""))
-    except ValueError as error:
-        raise LiteralError(f"'{item}' is not a number") from error
+    if not _FLOAT.fullmatch(item):
+        raise LiteralError(f"'{item}' is not a number")
+    return float(_BLANK.sub("", item))
 
 
 def _overflowing(value: float, element_type: AnyFloat) -> float:
@@ -172,10 +177,9 @@ def _overflowing(value: float, element_type: AnyFloat) -> float:
 def _float_bytes(item: str, element_type: AnyFloat) -> bytes:
     if "x" not in item and "X" not in item:
         return element_type.pack([_overflowing(_number(item), element_type)])
-    try:
-        bits = int(item, 16)
-    except ValueError as error:
-        raise LiteralError(f"'{item}' is not a number") from error
+    if not _INTEGER.fullmatch(item):
+        raise LiteralError(f"'{item}' is not a number")
+    bits = int(_BLANK.sub("", item), 16)
     if bits < 0 or bits.bit_length() > element_type.bitwidth:
         raise LiteralError(f"'{item}' has more bits than {element_type}")
     return bits.to_bytes(element_type.compile_time_size, "little")
@@ -184,11 +188,10 @@ def _float_bytes(item: str, element_type: AnyFloat) -> bytes:
 def _integer(item: str) -> int:
     if item in ("true", "false"):
         return int(item == "true")
-    try:
-        digits = item.replace(" ", "")
-        return int(digits, 16 if "x" in digits else 10)
-    except ValueError as error:
-        raise LiteralError(f"'{item}' is not an integer") from error
+    if not _INTEGER.fullmatch(item):
+        raise LiteralError(f"'{item}' is not an integer")
+    digits = _BLANK.sub("", item)
+    return int(digits, 16 if "x" in digits.lower() else 10)
 
 
 def _in_range(value: int, element_type: IntegerType) -> int:

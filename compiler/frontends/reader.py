@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import ParseError
 
 from ingot.compiler.analysis.diagnostics import Refusal
 from ingot.compiler.frontends.module_parser import ModuleParser
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def read_module(text: str | bytes | SourceText, filename: str, context: Context) -> ModuleOp:
-    """Parse a module of MLIR text.
+    """Parse a module of MLIR text, or of index notation (a `.tin` file, or text that begins with a
+    declaration).
 
     Raises `Refusal`, with the position in the text, for syntax errors, unknown ops and bytecode.
     The module is not verified.
@@ -36,18 +37,28 @@ def read_module(text: str | bytes | SourceText, filename: str, context: Context)
     # An empty text has no token that could make xDSL's parser start.
     if not source.text.strip():
         raise Refusal(f"{filename} is empty", _at(filename, 1, 1))
+    if _is_index_notation(source.text, filename):
+        from ingot.compiler.frontends.index_notation import lower_program, parse_program
+
+        return lower_program(parse_program(source.text, filename))
     parser = None
     try:
         parser = ModuleParser(context, source, filename)
         return parser.parse_module()
-    except (NotImplementedError, VerifyException) as error:
-        # An attribute outside of any op that xDSL knows of but cannot hold.
-        assert parser is not None
-        raise Refusal(_sentence(str(error)), parser.position_of(parser.pos)) from error
     except ParseError as error:
         line, column = source.place(error.span.start)
         message, _, hint = _sentence(error.msg).partition("\nhelp: ")
         raise Refusal(message, _at(filename, line, column), hint or None) from error
+    except Exception as error:
+        # What xDSL's parsers meet unprepared, such as an attribute that they cannot hold.
+        assert parser is not None
+        sentence = _sentence(str(error)) or "this cannot be read"
+        raise Refusal(sentence, parser.position_of(parser.pos)) from error
+
+
+def _is_index_notation(text: str, filename: str) -> bool:
+    """No MLIR begins with `@`; both may begin with lines of `#`."""
+    return filename.endswith(".tin") or re.match(r"(?:\s|#.*\n)*@\w", text) is not None
 
 
 def _sentence(message: str) -> str:

@@ -23,7 +23,6 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
-from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
@@ -127,7 +126,7 @@ def dimension_sizes(value: SSAValue) -> list[Index]:
         case Block() if isinstance(loop := owner.parent_op(), ForOp):
             return dimension_sizes(loop.iter_args[argument_index(value) - 1])
         case _:
-            raise refuse(value, "the size of a dimension is not known where it is tiled")
+            raise AssertionError(f"an op that makes tiles of known size: {owner}")
     return [dynamic.pop(0) if size == DYNAMIC_INDEX else size for size in shape]
 
 

@@ -27,7 +27,13 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.index_range import constant_int
 from ingot.compiler.dialects import spirv
-from ingot.passes.lowering import spirv_control, spirv_memory, spirv_ops, spirv_vectors
+from ingot.passes.lowering import (
+    spirv_control,
+    spirv_matrices,
+    spirv_memory,
+    spirv_ops,
+    spirv_vectors,
+)
 from ingot.passes.lowering.conversion import FunctionConversion, Handler, ModuleGlobals
 from ingot.passes.lowering.kernel import GRID, kernels, sizes, thread_count, workgroup_size
 from ingot.passes.lowering.liveness import live_ops
@@ -39,6 +45,7 @@ _HANDLERS: dict[str, Handler] = {
     **spirv_ops.HANDLERS,
     **spirv_vectors.HANDLERS,
     **spirv_control.HANDLERS,
+    **spirv_matrices.HANDLERS,
     "memref.load": spirv_memory.convert_load,
     "vector.load": spirv_memory.convert_load,
     "memref.store": spirv_memory.convert_store,
@@ -92,6 +99,10 @@ class ConvertToSpirvPass(ModulePass):
             functions[name].erase()
 
 
+_MEMORY_MODELS = {False: spirv.MemoryModel.GLSL450, True: spirv.MemoryModel.Vulkan}
+"""Cooperative matrices come with Vulkan's memory model only."""
+
+
 @dataclass
 class _KernelConversion:
     """Converts one kernel, with the functions that it calls, into one module."""
@@ -103,8 +114,12 @@ class _KernelConversion:
 
     def convert(self) -> spirv.ModuleOp:
         kernel = self.kernel
+        for argument in kernel.body.block.args:
+            if not isinstance(argument.type, MemRefType):
+                raise refuse(argument, f"a kernel's argument is a {argument.type}, not a memref")
         name = kernel.sym_name.data
         self.index = i32 if _index_fits_32_bits(kernel) else i64
+        self.vulkan_memory = any(op.name in spirv_matrices.HANDLERS for op in kernel.walk())
         self.variables = ModuleGlobals({name})
         function = spirv.FuncOp(name)
         function.location = kernel.location
@@ -121,6 +136,7 @@ class _KernelConversion:
                 spirv.EntryPointOp(name, self.variables.inputs),
                 spirv.ExecutionModeOp(name, spirv.ExecutionMode.LocalSize, size),
             ],
+            memory_model=_MEMORY_MODELS[self.vulkan_memory],
         )
         module.location = kernel.location
         module.attributes |= {
@@ -140,6 +156,7 @@ class _KernelConversion:
             workgroup_size=workgroup_size(self.kernel),
             exact=self.exact,
             entry=target.entry,
+            vulkan_memory=self.vulkan_memory,
         )
         conversion.call = self._callee
         return conversion
@@ -159,10 +176,6 @@ class _KernelConversion:
         names = _argument_names(kernel)
         accesses: list[StringAttr] = []
         for binding, (argument, name) in enumerate(zip(arguments, names, strict=True)):
-            if not isinstance(argument.type, MemRefType):
-                raise refuse(
-                    kernel, f"argument {name} of the kernel is {argument.type}, not a memref"
-                )
             variable = spirv_memory.bind_argument(conversion, argument, name, binding, kernel)
             written = spirv_memory.is_written(argument)
             if not written:

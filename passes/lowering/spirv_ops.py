@@ -214,7 +214,8 @@ def _constant(c: FunctionConversion, op: Operation) -> SSAValue:
             return c.constant(value.data, type_)
         case FloatAttr() as number:
             return c.constant_attribute(number)
-        case DenseIntOrFPElementsAttr() as dense:
+        case dense:
+            assert isinstance(dense, DenseIntOrFPElementsAttr), "the reader knows no other constant"
             numbers = cast("tuple[float, ...]", dense.get_values())
             if width_of(type_) == 1:
                 return c.constant(numbers[0], type_)
@@ -224,8 +225,6 @@ def _constant(c: FunctionConversion, op: Operation) -> SSAValue:
                     DenseIntOrFPElementsAttr.from_list(vector, numbers)  # pyright: ignore
                 )
             return c.constant_attribute(dense)
-        case _:
-            raise refuse(op, "a constant kept outside of the program text inside a kernel")
 
 
 def _count_leading_zeros(c: FunctionConversion, op: Operation) -> SSAValue:
@@ -266,6 +265,8 @@ def _barrier(c: FunctionConversion, op: Operation) -> None:
     memory = semantics.AcquireRelease | semantics.WorkgroupMemory
     if any(spirv_memory.is_read(a) and spirv_memory.is_written(a) for a in kernel.body.block.args):
         memory |= semantics.UniformMemory
+    if c.vulkan_memory:
+        memory |= semantics.MakeAvailable | semantics.MakeVisible
     c.add(spirv.ControlBarrierOp(spirv.Scope.Workgroup, spirv.Scope.Workgroup, memory))
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.index_range import constant_number
 from ingot.compiler.dialects import spirv
-from ingot.passes.lowering.conversion import FunctionConversion, Handler, width_of
+from ingot.passes.lowering.conversion import FunctionConversion, Handler, is_copied, width_of
 
 
 def splat(c: FunctionConversion, scalar: SSAValue, type_: Attribute) -> SSAValue:
@@ -32,6 +33,10 @@ def splat(c: FunctionConversion, scalar: SSAValue, type_: Attribute) -> SSAValue
 
 
 def _broadcast(c: FunctionConversion, op: Operation) -> SSAValue:
+    if is_copied(op.results[0].type):
+        if constant_number(op.operands[0]) != 0:
+            raise refuse(op, "a vector of eight equal elements other than zero")
+        return splat(c, c.constant(0, i32), c.result_type(op))
     return splat(c, c.value(op.operands[0]), c.result_type(op))
 
 
@@ -45,8 +50,7 @@ def _from_elements(c: FunctionConversion, op: Operation) -> SSAValue:
 def _position(op: Operation) -> int | None:
     """The constant position of an extraction or insertion; None for one known at run time."""
     static = cast("Sequence[int]", op.properties["static_position"].get_values())  # pyright: ignore
-    if len(static) != 1:
-        raise refuse(op, f"`{op.name}` of a vector of more than one dimension")
+    assert len(static) == 1, "kernels compute with no other vectors"
     return static[0] if static[0] >= 0 else None
 
 

@@ -118,7 +118,5 @@ class DropSignednessPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the host functions."""
         for function in host_functions(op):
-            if len(function.body.blocks) != 1 or _has_own_rules(function):
-                continue
-            if _has_signs(function):
+            if not _has_own_rules(function) and _has_signs(function):
                 _drop(function)

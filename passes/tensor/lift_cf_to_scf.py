@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.functions import host_functions
+from ingot.compiler.analysis.functions import branching_functions
 from ingot.compiler.analysis.generics import Emitter, erase
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.scf import WhileOp
@@ -269,5 +269,5 @@ class LiftCfToScfPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the functions that have several blocks; what has another shape is left."""
-        for function in host_functions(op):
+        for function in branching_functions(op):
             _lift(function.body)

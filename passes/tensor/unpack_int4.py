@@ -287,8 +287,6 @@ class UnpackInt4Pass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the host functions; raises `Refusal`."""
         for function in host_functions(op):
-            if len(function.body.blocks) != 1:
-                continue
             values = [*function.body.block.args]
             values += [result for inner in function.body.walk() for result in inner.results]
             if any(map(_holds_i4, values)):

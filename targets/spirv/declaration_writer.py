@@ -189,9 +189,9 @@ class Declarations:
             return self._constant(Op.ConstantComposite, self.type(type), *ids)
         if (number := spirv.number_of(value)) is not None:
             return self._scalar(number[0], type)
-        if (dense := spirv.numbers_of(value)) is not None:
-            return self._dense(type, iter(dense[0]))
-        raise refuse(self.here, f"SPIR-V has no constant for {value}")
+        dense = spirv.numbers_of(value)
+        assert dense is not None, "verified"
+        return self._dense(type, iter(dense[0]))
 
     def _dense(self, type: Attribute, values: Iterator[int | float]) -> int:
         uniform = spirv.uniform_elements(type)

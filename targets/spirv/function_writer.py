@@ -226,8 +226,7 @@ class FunctionWriter:
 
     def _selection(self, op: spirv.SelectionOp) -> None:
         header, *blocks = op.body.blocks
-        if not isinstance(header.last_op, spirv.BranchConditionalOp):
-            raise refuse(op, "a selection's first block must end in a spirv.BranchConditional")
+        assert isinstance(header.last_op, spirv.BranchConditionalOp), "verified"
         merge = op.merge_block
         control = op.selection_control.data
         self._body(header, lambda: self._emit(Op.SelectionMerge, self._label(merge), control))
@@ -239,8 +238,7 @@ class FunctionWriter:
     def _loop(self, op: spirv.LoopOp) -> None:
         entry, header, *blocks = op.body.blocks
         jump = entry.last_op
-        if not isinstance(jump, spirv.BranchOp) or jump is not entry.first_op:
-            raise refuse(op, "a loop's first block must only branch to its header")
+        assert isinstance(jump, spirv.BranchOp), "verified"
         self._branch(jump)
         self._start(header)
         if any(isinstance(nested, spirv.StructuredOp) for nested in header.ops):

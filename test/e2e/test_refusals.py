@@ -78,6 +78,62 @@ CASES = {
         function(f'%r = "tosa.const"() : () -> {T}\nreturn %r : {T}'),
         "tosa.const needs the attribute",
     ),
+    "convolution without numbers": (
+        "func.func @f(%x: tensor<1x4x4x1xf32>, %w: tensor<3x3x1x1xf32>) -> tensor<1x2x2x1xf32> {\n"
+        '%r = "stablehlo.convolution"(%x, %w) : (tensor<1x4x4x1xf32>, tensor<3x3x1x1xf32>) -> '
+        "tensor<1x2x2x1xf32>\nreturn %r : tensor<1x2x2x1xf32>\n}",
+        "convolution without dimension numbers",
+    ),
+    "scatter without numbers": (
+        f"func.func @f(%x: {T}, %i: tensor<1x1xi32>, %u: tensor<1xf32>) -> {T} {{\n"
+        '%r = "stablehlo.scatter"(%x, %i, %u) ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n'
+        f"stablehlo.return %b : tensor<f32>\n}}) : ({T}, tensor<1x1xi32>, tensor<1xf32>) -> {T}\n"
+        f"return %r : {T}\n}}",
+        "scatter without dimension numbers",
+    ),
+    "other dialects inside a reduction": (
+        function(
+            "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+            '%r = "stablehlo.reduce"(%x, %z) <{dimensions = array<i64: 0>}> ({\n'
+            "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n%s = arith.addf %a, %b : tensor<f32>\n"
+            f"stablehlo.return %s : tensor<f32>\n}}) : ({T}, tensor<f32>) -> tensor<f32>\n"
+            "return %r : tensor<f32>",
+            "tensor<f32>",
+        ),
+        "arith.addf inside stablehlo.reduce is not supported",
+    ),
+    "unsigned numbers in another dialect": (
+        "func.func @f(%x: tensor<4xui32>) -> tensor<4xui32> {\n"
+        "%t = tensor.cast %x : tensor<4xui32> to tensor<4xui32>\n"
+        "%r = stablehlo.add %t, %t : tensor<4xui32>\nreturn %r : tensor<4xui32>\n}",
+        "tensor.cast of unsigned integers is not supported",
+    ),
+    "random floats": (
+        "func.func @f(%x: tensor<2xui64>) -> tensor<4xf32> {\n"
+        "%a, %b = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : "
+        "(tensor<2xui64>) -> (tensor<2xui64>, tensor<4xf32>)\nreturn %b : tensor<4xf32>\n}",
+        "rng_bit_generator of f32 is not supported",
+    ),
+    "a kernel of one's own": (
+        "func.func @f(%x: memref<4xf32>) attributes {ingot.kernel} {\nreturn\n}",
+        "function f is marked ingot.kernel, as only passes do",
+    ),
+    "branches over tensors of index": (
+        "func.func @f(%p: tensor<i1>, %x: tensor<4xindex>) -> tensor<4xindex> {\n"
+        "%c = tensor.extract %p[] : tensor<i1>\n"
+        "cf.cond_br %c, ^one(%x : tensor<4xindex>), ^two(%x : tensor<4xindex>)\n"
+        "^one(%a: tensor<4xindex>):\ncf.cond_br %c, ^two(%a : tensor<4xindex>), "
+        "^end(%a : tensor<4xindex>)\n"
+        "^two(%b: tensor<4xindex>):\ncf.cond_br %c, ^one(%b : tensor<4xindex>), "
+        "^end(%b : tensor<4xindex>)\n"
+        "^end(%r: tensor<4xindex>):\nreturn %r : tensor<4xindex>\n}",
+        "function f has branches between blocks",
+    ),
+    "what xDSL's verifier did not foresee": (
+        "func.func @f(%x: memref<4xf32>, %v: f32) {\n"
+        "memref.store %v, %x[] : memref<4xf32>\nreturn\n}",
+        "an index for each dimension",
+    ),
 }
 
 

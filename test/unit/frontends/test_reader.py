@@ -193,6 +193,10 @@ def test_missing_and_misshapen_resources_are_refused() -> None:
         ('dense<"0x00"> : tensor<2xf32>', "expected 2 elements of f32, but found 1 bytes"),
         ('dense<"0x0"> : tensor<2xf32>', "the hexadecimal string is malformed"),
         ("dense<[]> : tensor<2xf32>", "the literal does not have the shape 2"),
+        ("dense<[, 2]> : tensor<2xi32>", "'' is not an integer"),
+        ("dense<[1 2]> : tensor<1xi32>", "'1 2' is not an integer"),
+        ("dense<[1_0]> : tensor<1xf32>", "'1_0' is not a number"),
+        ("dense<[[1]2, [3]]> : tensor<2x1xi32>", "the literal does not have the shape 2x1"),
         ("dense<1.0", "the literal has no end"),
     ],
 )

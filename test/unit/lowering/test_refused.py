@@ -92,6 +92,67 @@ CASES = {
         ),
         "`gpu.shuffle` whose second result is used",
     ),
+    "argument that is no buffer": (
+        "convert-to-spirv",
+        kernel("%x: f32", ""),
+        "a kernel's argument is a f32, not a memref",
+    ),
+    "two results": (
+        "convert-to-spirv",
+        "func.func @k(%x: memref<8xf32>) -> (f32, f32) " + KERNEL + " {\n"
+        "%c = arith.constant 1.0 : f32\nreturn %c, %c : f32, f32\n}\n",
+        "a function of a kernel with more than one result",
+    ),
+    "order of booleans": (
+        "convert-to-spirv",
+        kernel(
+            "%x: memref<8xi32>",
+            "%z = arith.constant 0 : index\n%v = memref.load %x[%z] : memref<8xi32>\n"
+            "%t = arith.trunci %v : i32 to i1\n%r = arith.cmpi slt, %t, %t : i1\n"
+            "scf.if %r {\nmemref.store %v, %x[%z] : memref<8xi32>\n}",
+        ),
+        "`arith.cmpi slt` on i1 that `expand-math` left",
+    ),
+    "shuffle to one element": (
+        "convert-to-spirv",
+        kernel(
+            "%x: memref<8xf32>",
+            "%z = arith.constant 0 : index\n%v = memref.load %x[%z] : memref<8xf32>\n"
+            "%c = vector.broadcast %v : f32 to vector<4xf32>\n"
+            "%s = vector.shuffle %c, %c [1] : vector<4xf32>, vector<4xf32>\n"
+            "%e = vector.extract %s[0] : f32 from vector<1xf32>\n"
+            "memref.store %e, %x[%z] : memref<8xf32>",
+        ),
+        "`vector.shuffle` from or to a vector of one element",
+    ),
+    "bits of floats in a vector": (
+        "expand-math",
+        kernel(
+            "%x: memref<8xf32>",
+            "%z = arith.constant 0 : index\n%v = memref.load %x[%z] : memref<8xf32>\n"
+            "%c = vector.broadcast %v : f32 to vector<4xf32>\n"
+            "%s = vector.reduction <and>, %c : vector<4xf32> into f32\n"
+            "memref.store %s, %x[%z] : memref<8xf32>",
+        ),
+        "`vector.reduction <and>` on f32",
+    ),
+    "bits of floats of all threads": (
+        "lower-all-reduce",
+        kernel("%x: f32", "%r = gpu.all_reduce and %x {\n} : (f32) -> f32"),
+        "`gpu.all_reduce and` on f32",
+    ),
+    "storage of f64": (
+        'expand-narrow-types{target="vulkan:generic"}',
+        kernel("%x: memref<8xf64>", ""),
+        "vulkan:generic has no storage of type f64",
+    ),
+    "fill with eight bytes": (
+        "dispatch-plan-memory",
+        "func.func @f() -> tensor<4xi64> {\n%c = arith.constant 1311768467463790320 : i64\n"
+        "%e = tensor.empty() : tensor<4xi64>\n%r = linalg.fill ins(%c : i64) outs(%e : "
+        "tensor<4xi64>) -> tensor<4xi64>\nreturn %r : tensor<4xi64>\n}\n",
+        "linalg.fill with such a value is not a command of a device",
+    ),
     "softmax of integers": (
         "linalg-generalize-named-ops",
         "func.func @f(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {\n"
