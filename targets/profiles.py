@@ -45,6 +45,8 @@ class TargetProfile:
     arithmetic_types: frozenset[str] = frozenset({"i8", "i16", "i32", "i64", "f16", "f32"})
     matrix_units: tuple[MatrixUnit, ...] = ()
     subgroup_shuffle: bool = True
+    is_cpu: bool = False
+    """A CPU runs the kernels: a thread or a barrier costs more than an element."""
 
 
 def _apple(family: int, msl: tuple[int, int]) -> TargetProfile:
@@ -91,6 +93,7 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=1024,
             threadgroup_memory=32768,
             max_buffers=32,
+            is_cpu=True,
         ),
         TargetProfile(
             name="vulkan:hopper",
@@ -101,10 +104,7 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=1024,
             threadgroup_memory=49152,
             max_buffers=1024,
-            matrix_units=(
-                MatrixUnit(16, 16, 16, "f16", "f32"),
-                MatrixUnit(16, 16, 16, "bf16", "f32"),
-            ),
+            matrix_units=(MatrixUnit(16, 16, 16, "f16", "f32"),),
         ),
     )
 }

@@ -40,7 +40,8 @@ class Schedule:
     promote: tuple[int, ...] = ()
     """Inputs of the contraction, or of the last op, that are staged in threadgroup memory."""
     unroll: int = 1
-    """Steps of a contraction's reduction loop that are emitted together."""
+    """Steps of a contraction's reduction loop that are emitted together; the most vectors of a row
+    that a thread takes without a loop."""
     stages: int = 1
     """Copies of each staged tile: with 2, one is filled while the other is read."""
     subgroup: tuple[int, ...] = ()
@@ -171,30 +172,25 @@ def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
 
         return attention_schedule(shape.attention, profile)
     if shape.kind == "row":
-        return _row_schedule(shape, profile)
-    if shape.contraction is not None:
-        from ingot.compiler.analysis.contraction_schedule import contraction_schedule
+        return memory_schedule.row_schedule(shape, profile)
+    # They choose by the types of this module.
+    from ingot.compiler.analysis import memory_schedule
+    from ingot.compiler.analysis.contraction_schedule import contraction_schedule
 
+    if shape.contraction is not None:
         schedule = contraction_schedule(shape, shape.contraction, profile)
         if schedule is not None:
             return schedule
     if shape.transposed:
-        schedule = _transpose_schedule(shape, profile)
+        schedule = memory_schedule.transpose_schedule(shape, profile)
         if schedule is not None:
             return schedule
-    return _pointwise_schedule(shape, profile)
-
-
-_DEFAULT_THREADS = 256
+    return memory_schedule.pointwise_schedule(shape, profile)
 
 
 def pow2_at_least(n: int) -> int:
     """The smallest power of two that is no less than n."""
     return 1 << max(0, n - 1).bit_length()
-
-
-def _pow2_at_most(n: int) -> int:
-    return 1 << (max(1, n).bit_length() - 1)
 
 
 def vector_width(shape: KernelShape, extent: int) -> int:
@@ -205,74 +201,6 @@ def vector_width(shape: KernelShape, extent: int) -> int:
         if extent % width == 0 and extent > 0 and width * shape.element_bytes <= 16:
             return width
     return 1
-
-
-def _spread_threads(extents: list[int], limit: int) -> list[int]:
-    """Powers of two per loop with a product of at most `limit`, innermost loops first."""
-    threads = [1] * len(extents)
-    left = limit
-    for i in reversed(range(len(extents))):
-        threads[i] = min(pow2_at_least(extents[i]), left)
-        left //= threads[i]
-    return threads
-
-
-def _pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
-    limit = min(_DEFAULT_THREADS, _pow2_at_most(profile.max_threads_per_threadgroup))
-    if shape.has_reduction:
-        # Every thread loops over a reduction: smaller groups spread few outputs over more cores.
-        limit = min(limit, 64)
-    thread = [1] * len(shape.parallel)
-    vector = 1
-    if thread:
-        vector = vector_width(shape, shape.parallel[-1])
-        thread[-1] = vector
-    extents = [-(-p // t) for p, t in zip(shape.parallel, thread, strict=True)]
-    spread = _spread_threads(extents, limit)
-    return Schedule(
-        kind="pointwise",
-        threadgroup=tuple(s * t for s, t in zip(spread, thread, strict=True)),
-        thread=tuple(thread),
-        threads=product(spread),
-        vector=vector,
-    )
-
-
-_TRANSPOSE_TILE = 32
-
-
-def _transpose_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule | None:
-    """Square tiles through threadgroup memory: both sides are walked along their rows."""
-    tile, loop, last = _TRANSPOSE_TILE, shape.transposed_loop, len(shape.parallel) - 1
-    staged = len(shape.transposed) * tile * (tile + 1) * shape.element_bytes
-    if staged > profile.threadgroup_memory or not shape.vectorizable:
-        return None
-    if min(shape.parallel[loop], shape.parallel[last]) < tile:
-        return None
-    vector = vector_width(shape, shape.parallel[last])
-    sizes = {loop: tile, last: tile}
-    thread = {last: vector}
-    return Schedule(
-        kind="pointwise",
-        threadgroup=tuple(sizes.get(i, 1) for i in range(last + 1)),
-        thread=tuple(thread.get(i, 1) for i in range(last + 1)),
-        threads=tile * tile // vector,
-        vector=vector,
-        promote=shape.transposed,
-    )
-
-
-def _row_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
-    limit = min(_pow2_at_most(profile.max_threads_per_threadgroup), 1024)
-    vector = vector_width(shape, shape.inner_last)
-    chunks = -(-shape.inner // vector)
-    # A thread holds up to eight vectors of a row in registers; a group has at least a SIMD-group.
-    threads = max(
-        32, pow2_at_least(-(-chunks // 8)), min(_DEFAULT_THREADS, pow2_at_least(chunks))
-    )
-    threads = min(threads, limit, max(32, pow2_at_least(chunks)))
-    ones = (1,) * len(shape.parallel)
-    return Schedule(kind="row", threadgroup=ones, thread=ones, threads=threads, vector=vector)
 
 
 def product(values: list[int] | tuple[int, ...]) -> int:

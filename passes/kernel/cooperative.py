@@ -62,8 +62,6 @@ from ingot.passes.kernel.reduction import (
 )
 from ingot.passes.kernel.store import store
 
-_UNROLLED_CHUNKS = 8
-
 
 @dataclass(frozen=True)
 class Chunk:
@@ -82,6 +80,8 @@ class Row:
     extents: tuple[int, ...]
     threads: int
     width: int
+    unroll: int = 8
+    """The most steps that are emitted without a loop."""
 
     @property
     def elements(self) -> int:
@@ -117,7 +117,7 @@ class Row:
 def row_of(extents: Sequence[int], schedule: Schedule) -> Row:
     """How a row with these extents is shared out under a schedule."""
     width = schedule.vector if extents and extents[-1] % schedule.vector == 0 else 1
-    return Row(tuple(extents), schedule.threads, width)
+    return Row(tuple(extents), schedule.threads, width, schedule.unroll)
 
 
 def delinearize(evaluator: Evaluator, start: Linear, extents: Sequence[int]) -> tuple[Linear, ...]:
@@ -217,7 +217,7 @@ def over_chunks(
     body: Callable[[Linear, Sequence[SSAValue]], list[SSAValue]],
 ) -> list[SSAValue]:
     """Run `body` for each chunk of a thread: unrolled when they are few, in a loop otherwise."""
-    if row.chunks <= _UNROLLED_CHUNKS:
+    if row.chunks <= row.unroll:
         values = list(carried)
         for number in range(row.chunks):
             values = body(Linear((), number), values)

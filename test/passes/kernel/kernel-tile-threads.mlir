@@ -24,7 +24,7 @@ func.func private @elementwise(%x: tensor<112x64xf32>) -> tensor<112x64xf32> att
 // CHECK: scf.forall (%{{.*}}) in (64)
 // CHECK-NOT: #gpu.thread
 // CHECK: return
-func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64xf32> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>}} {
+func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64xf32> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 8 : i64}} {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<64xf32>
   %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64xf32>) -> tensor<64xf32>

@@ -34,7 +34,7 @@ func.func private @edges(%x: tensor<100x64xf32>) -> tensor<100x64xf32> attribute
 // CHECK: %[[CENTERED:.*]] = arith.subf %[[X]], %[[MEAN]] : vector<4xf32>
 // CHECK: scf.if %[[VALID]]
 // CHECK-NEXT: vector.transfer_write %[[CENTERED]]
-func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>}} {
+func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 8 : i64}} {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<64xf32>
   %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64xf32>) -> tensor<64xf32>
@@ -114,7 +114,7 @@ func.func private @fragments(%x: tensor<64x48xf32>, %y: tensor<48x32xf32>) -> te
 // CHECK: arith.extf %{{.*}} : f16 to f32
 // CHECK: gpu.all_reduce add %{{.*}} uniform
 // CHECK: arith.truncf %{{.*}} : f32 to f16
-func.func private @narrow_sum(%x: tensor<4x65xf16>) -> tensor<4xf16> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 32 : i64, vector = 1 : i64, reduction = 0 : i64, promote = array<i64>}} {
+func.func private @narrow_sum(%x: tensor<4x65xf16>) -> tensor<4xf16> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 1>, thread = array<i64: 1>, threads = 32 : i64, vector = 1 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 8 : i64}} {
   %zero = arith.constant 0.0 : f16
   %0 = tensor.empty() : tensor<4xf16>
   %1 = linalg.fill ins(%zero : f16) outs(%0 : tensor<4xf16>) -> tensor<4xf16>
