@@ -171,12 +171,12 @@ def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
         from ingot.compiler.analysis.attention_schedule import attention_schedule
 
         return attention_schedule(shape.attention, profile)
-    if shape.kind == "row":
-        return memory_schedule.row_schedule(shape, profile)
     # They choose by the types of this module.
     from ingot.compiler.analysis import memory_schedule
     from ingot.compiler.analysis.contraction_schedule import contraction_schedule
 
+    if shape.kind == "row":
+        return memory_schedule.row_schedule(shape, profile)
     if shape.contraction is not None:
         schedule = contraction_schedule(shape, shape.contraction, profile)
         if schedule is not None:
