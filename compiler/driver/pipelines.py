@@ -98,7 +98,10 @@ def _gradient(options: CompileOptions) -> list[str]:
 def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L2: kernels, and the host program as a plan of commands over byte ranges."""
     most = min(_MOST_OPERANDS, profile.max_buffers)
+    # What Metal cannot bind goes into an argument buffer.
+    packed = [f"dispatch-pack-inputs{_options(max_buffers=profile.max_buffers)}"]
     return [
+        *([*packed, "slices-to-generic"] if profile.api == "vulkan" else []),
         f"dispatch-form{_options(max_operands=most)}",
         "dispatch-collapse-dims",
         "canonicalize-tensor",

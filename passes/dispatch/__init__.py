@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PASSES: tuple[str, ...] = (
+    "dispatch-pack-inputs",
     "dispatch-form",
     "dispatch-collapse-dims",
     "dispatch-outline",

@@ -26,7 +26,12 @@ from ingot.compiler.analysis.kernel_names import describe
 from ingot.compiler.analysis.scalar_folding import int_of
 from ingot.compiler.analysis.sized_grid import GROUPS_X, GROUPS_Y, THREADS
 from ingot.compiler.analysis.sizes import is_dynamic
-from ingot.compiler.analysis.structured import indexing_maps, is_parallel, shape_of
+from ingot.compiler.analysis.structured import (
+    captured_tensors,
+    indexing_maps,
+    is_parallel,
+    shape_of,
+)
 from ingot.compiler.analysis.tensor_types import as_tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.dispatch import KERNEL_MARK, NAMES
@@ -56,6 +61,18 @@ def _is_sized(op: Operation, block: Block) -> bool:
         return True
     outside = [v for inner in op.walk() for v in inner.operands]
     return any(is_dynamic(v) or _depends_on_sizes(v, block) for v in outside)
+
+
+MOST_READS = 12
+"""Tensors that a kernel of several ops reads: with the sizes and the results as many buffers as
+every device binds."""
+
+
+def _reads(op: Operation) -> set[SSAValue]:
+    """The tensors that an op reads from buffers."""
+    values = [*op.operands, *captured_tensors(op)]
+    tensors = [value for value in values if as_tensor_type(value.type) is not None]
+    return {v for v in tensors if not isinstance(v.owner, tensor.EmptyOp | FillOp)}
 
 
 _VIEWS = (tensor.EmptyOp, tensor.ExpandShapeOp, tensor.CollapseShapeOp, tensor.CastOp)
@@ -115,16 +132,23 @@ class _Function:
     def _inlined(self, sized: Sequence[Operation]) -> dict[Operation, None]:
         """The producers that are computed where they are read, also those of static shape."""
         found: dict[Operation, None] = {}
-        work = list(sized)
+        work = [(op, op) for op in sized]
+        reads: dict[Operation, set[SSAValue]] = {op: _reads(op) for op in sized}
         while work:
-            op = work.pop()
+            root, op = work.pop()
+            if op is root and op in found:
+                continue  # its reader has seen to it
             for operand in op.operands:
                 owner = operand.owner
                 if isinstance(owner, GenericOp) and owner not in found and is_inlined(owner):
+                    together = (reads[root] - {operand}) | _reads(owner)
+                    if len(together) > MOST_READS:
+                        continue
+                    reads[root] = together
                     found[owner] = None
                     self.emit = Emitter.before(owner)
                     self.extents[owner] = self._extents(owner)
-                    work.append(owner)
+                    work.append((root, owner))
         return found
 
     @staticmethod

@@ -28,8 +28,9 @@ from ingot.compiler.dialects.tensor import PadOp
 
 Index = int | SSAValue
 
-MOST_INPUTS = 16
-"""Tensors that one kernel concatenates."""
+MOST_INPUTS = 14
+"""Tensors that one kernel concatenates: with the sizes and the result as many buffers as every
+device binds."""
 
 
 def _value(emit: Emitter, index: Index) -> SSAValue:

@@ -33,8 +33,8 @@ from ingot.compiler.dialects import arith
 
 from . import sized_slices
 
-MOST_INPUTS = 16
-"""Tensors that one kernel concatenates."""
+MOST_INPUTS = 15
+"""Tensors that one kernel concatenates: with the result as many buffers as every device binds."""
 
 Index = int | SSAValue
 """Known, or computed on the host."""
