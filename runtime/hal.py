@@ -460,6 +460,15 @@ class Device(ABC):
         """
         raise HalUsageError(f"'{self.name}' cannot wrap host memory")
 
+    def hold(self, data: memoryview) -> Buffer:
+        """Return a buffer with bytes that nobody changes as long as it lives: constants.
+
+        A device that works in the host's memory may use `data` in place.
+        """
+        buffer = self.allocate(data.nbytes)
+        buffer.write(0, data)
+        return buffer
+
     @abstractmethod
     def _allocate(self, size: int, memory: Memory) -> Buffer: ...
 

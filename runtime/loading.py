@@ -80,7 +80,10 @@ class LoadedBundle:
 
 
 def load(path: str | os.PathLike[str]) -> LoadedBundle:
-    """Map and verify a bundle's file; raises `BundleError`, also when it cannot be opened."""
+    """Map and verify a bundle's file, and the weights beside it where it has any.
+
+    Raises `BundleError`, also when a file cannot be opened.
+    """
     source = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
@@ -89,12 +92,22 @@ def load(path: str | os.PathLike[str]) -> LoadedBundle:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except OSError as error:
         raise BundleError(f"{source}: cannot be read: {error.strerror or error}") from None
-    return loads(data, source)
+    return loads(data, source, Path(path).parent)
 
 
-def loads(data: bytes | memoryview | mmap.mmap, source: str = "<memory>") -> LoadedBundle:
-    """Verify a bundle that is in memory; raises `BundleError`."""
-    return LoadedBundle(read_bundle(data, source), source)
+def loads(
+    data: bytes | memoryview | mmap.mmap, source: str = "<memory>", folder: Path | None = None
+) -> LoadedBundle:
+    """Verify a bundle that is in memory; `folder` has its weights if they are in another file.
+
+    Raises `BundleError`.
+    """
+    bundle = read_bundle(data, source)
+    if any(constant.weight is not None for constant in bundle.constants):
+        from ingot.targets.bundle.weights import load_weights
+
+        bundle = load_weights(bundle, folder, source)
+    return LoadedBundle(bundle, source)
 
 
 def _signature(function: Function) -> Signature:

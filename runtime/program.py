@@ -171,9 +171,7 @@ class Program:
     def _constant(self, index: int) -> Buffer:
         if index not in self._constants:
             data = memoryview(self.bundle.constants[index].data)
-            buffer = self.device.allocate(data.nbytes)
-            buffer.write(0, data)
-            self._constants[index] = buffer
+            self._constants[index] = self.device.hold(data)
         return self._constants[index]
 
     def _transient(self, size: int) -> Buffer:

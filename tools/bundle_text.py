@@ -26,7 +26,7 @@ def _lines(bundle: model.Bundle) -> Iterator[str]:
     cross = made.spirv_cross_version or "not used"
     yield f"  compiler {made.compiler_version}, SPIRV-Cross {cross}"
     for constant in bundle.constants:
-        yield f"constant {constant.name}: {spell(constant.type)}, {len(constant.data)} bytes"
+        yield f"constant {constant.name}: {spell(constant.type)}, {constant.type.byte_size} bytes"
     for variant in bundle.variants:
         yield ""
         yield f"variant {variant.target} {{"

@@ -23,7 +23,8 @@ def describe_bundle(bundle: model.Bundle, target: str | None = None) -> Json:
         "targets": list(variants),
         **_describe_variant(bundle, shown),
         "constants": [
-            {"name": c.name, **_type(c.type), "bytes": len(c.data)} for c in bundle.constants
+            {"name": c.name, **_type(c.type), "bytes": c.type.byte_size, "file": _file(c)}
+            for c in bundle.constants
         ],
         "variants": [_describe_variant(bundle, variant) for variant in bundle.variants],
         "provenance": {
@@ -54,7 +55,7 @@ def _describe_variant(bundle: model.Bundle, variant: model.Variant) -> Json:
         "memory": {
             "peak": max((b.transient_size for b in variant.bodies), default=0),
             "lower_bound": max((b.transient_lower_bound for b in variant.bodies), default=0),
-            "constants": sum(len(c.data) for c in bundle.constants),
+            "constants": sum(c.type.byte_size for c in bundle.constants),
         },
     }
 
@@ -130,6 +131,11 @@ def _kernel(kernel: model.Kernel) -> Json:
 def _signature(types: tuple[model.TensorType, ...], names: tuple[str, ...]) -> list[Json]:
     padded = [*names, *[""] * (len(types) - len(names))]
     return [{"name": name, **_type(type_)} for name, type_ in zip(padded, types, strict=True)]
+
+
+def _file(constant: model.Constant) -> str:
+    """The file of the data where it is another than the bundle's."""
+    return constant.weight.file if constant.weight is not None else ""
 
 
 def _type(type_: model.TensorType) -> Json:

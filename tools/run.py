@@ -85,23 +85,24 @@ def command(
     """
     sources = Sources()
     with reported(debug, sources):
-        from ingot.runtime import loads, open_device
+        from ingot.runtime import load, loads, open_device
         from ingot.runtime.io import read_inputs, write_outputs
         from ingot.targets.bundle.layout import IDENTIFIER
 
-        data = read_bytes(file)
-        is_bundle = data[4:8] == IDENTIFIER
+        # A file that says by its name that it is a bundle is mapped, and not read here.
+        data = b"" if _is_binary(file) else read_bytes(file)
+        is_bundle = _is_binary(file) or data[4:8] == IDENTIFIER
         if is_bundle and verify:
             raise CommandLineError(
                 f"{file}: error: --verify needs the program: a bundle has no source;"
                 " run the .mlir file it was compiled from"
             )
-        program_text = "" if is_bundle or _is_binary(file) else text_of(data, file, sources)
+        program_text = "" if is_bundle else text_of(data, file, sources)
         device = open_device(device_name)
         if program_text:
             loaded = _load(_compile(program_text, sources.main, device, math, demote_f64), file)
         else:
-            loaded = loads(data, file)
+            loaded = loads(data, file) if file == "-" else load(file)
         signature = _signature(loaded, function, file)
         arguments = read_inputs(inputs, signature)
         result = loaded.bind(device).call(signature.name, *arguments)

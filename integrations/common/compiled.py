@@ -79,13 +79,17 @@ class CompiledFunction:
         """The same function on another device, for example `vulkan:0`."""
         return CompiledFunction(self.name, self.bundle, self.boundary, device)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the bundle, which `ingot run` and `ingot.runtime.load` read."""
-        from pathlib import Path
+    def save(
+        self, path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Write the bundle, which `ingot run` and `ingot.runtime.load` read.
 
-        from ingot.targets.bundle.writer import write_bundle
+        Large constants go to `weights`, a safetensors file in the same folder, if it is given.
+        Raises `BundleError` where a file cannot be written.
+        """
+        from ingot.targets.bundle.weights import save_bundle
 
-        Path(path).write_bytes(write_bundle(self.bundle))
+        save_bundle(self.bundle, path, weights)
 
     def inspect(self, target: str | None = None) -> str:
         """What `ingot inspect` prints: signature, commands, kernels and memory of a variant."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -70,6 +70,6 @@ def _to_numpy(jax: Any, leaf: Any) -> Array:
             leaf = jax.random.key_data(leaf)
         return np.asarray(leaf)
     if isinstance(leaf, np.ndarray | np.generic):
-        array: Array = np.asarray(leaf)
+        array = np.asarray(cast("Array", leaf))
         return array.astype(jax.dtypes.canonicalize_dtype(array.dtype), copy=False)
     return np.asarray(jax.numpy.asarray(leaf))

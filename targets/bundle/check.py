@@ -104,6 +104,14 @@ def _check_constant(check: _Checker, constant: Constant) -> None:
     where = f"constant '{constant.name}'"
     _check_type(check, constant.type, where)
     check.require(constant.type.is_static, f"{where} has a size known only at run time")
+    weight = constant.weight
+    if weight is not None:
+        plain = weight.file not in ("", ".", "..") and not set(weight.file) & set("/\\:\0")
+        check.require(plain, f"{where} is in '{weight.file}', which is not the name of a file")
+        check.require(weight.key != "", f"{where} is a weight without a key")
+        check.require(len(weight.digest) == 32, f"{where} is a weight without a hash")
+        if not constant.data:
+            return
     length = memoryview(constant.data).nbytes
     expected = constant.type.byte_size
     check.require(length == expected, f"{where} has {length} bytes of data, not {expected}")

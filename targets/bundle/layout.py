@@ -94,8 +94,8 @@ BUFFER_REF: Final = Inline("BufferRef", Struct("<qB7xqB7xIB3x"), 8)
 
 IMMEDIATE, REGISTER = 0, 1
 """Members of `OperandKind`."""
-FILE_DATA_TAG: Final = 1
-"""The only member of the union `ConstantData` so far."""
+FILE_DATA_TAG, WEIGHT_DATA_TAG = 1, 2
+"""Members of the union `ConstantData`."""
 DISPATCH_TAG, FILL_TAG, COPY_TAG, BARRIER_TAG, LOAD_TAG, STORE_TAG = 1, 2, 3, 4, 5, 6
 LOOP_TAG, WHILE_TAG, IF_TAG, SIZE_TAG, COMPUTE_TAG, CHECK_TAG = 7, 8, 9, 10, 11, 12
 """Members of the union `Command`."""
@@ -106,6 +106,7 @@ FUNCTION: Final = Layout(
     "Function", {"name": String(), "arguments": Vector(Child()), "results": Vector(Child())}
 )
 FILE_DATA: Final = Layout("FileData", {"offset": U64, "length": U64})
+WEIGHT_DATA: Final = Layout("WeightData", {"file": String(), "key": String(), "digest": BYTES})
 CONSTANT: Final = Layout("Constant", {"name": String(), "type": Child(), "data": Child(union=True)})
 BINDING: Final = Layout("Binding", {"name": String(), "dtype": U8, "access": U8})
 KERNEL: Final = Layout(
@@ -198,6 +199,7 @@ TABLES: Final = (
     PARAMETER,
     FUNCTION,
     FILE_DATA,
+    WEIGHT_DATA,
     CONSTANT,
     BINDING,
     KERNEL,

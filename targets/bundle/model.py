@@ -330,12 +330,25 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Weight:
+    """Where the data of a constant lie instead: in a safetensors file beside the bundle."""
+
+    file: str
+    """A name without a folder."""
+    key: str
+    """The tensor's name in the file."""
+    digest: bytes
+    """SHA-256 of the data."""
+
+
+@dataclass(frozen=True)
 class Constant:
-    """Constant data, shared by all variants."""
+    """Constant data, shared by all variants; empty as long as a weight is not loaded."""
 
     name: str
     type: TensorType
     data: bytes | memoryview = field(repr=False)
+    weight: Weight | None = None
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ from ingot.targets.bundle.model import (
     Store,
     TensorType,
     Variant,
+    Weight,
     While,
 )
 
@@ -156,8 +157,25 @@ class _Reader:
         )
 
     def _constant(self, table: FlatTable) -> Constant:
-        if table.tag("data") != fb.FILE_DATA_TAG:
-            raise table.error(f"storage kind {table.tag('data')} is not known to this version")
+        match table.tag("data"):
+            case fb.FILE_DATA_TAG:
+                return Constant(table.string("name"), self._type(table), self._file_data(table))
+            case fb.WEIGHT_DATA_TAG:
+                weight = table.table("data", fb.WEIGHT_DATA)
+                return Constant(
+                    name=table.string("name"),
+                    type=self._type(table),
+                    data=b"",
+                    weight=Weight(
+                        file=weight.string("file"),
+                        key=weight.string("key"),
+                        digest=bytes(weight.bytes("digest")),
+                    ),
+                )
+            case tag:
+                raise table.error(f"storage kind {tag} is not known to this version")
+
+    def _file_data(self, table: FlatTable) -> memoryview:
         data = table.table("data", fb.FILE_DATA)
         offset, length = data.scalar("offset"), data.scalar("length")
         start = self._data_offset + offset
@@ -165,11 +183,7 @@ class _Reader:
             raise data.error(f"data at byte {offset} is not aligned to {fb.DATA_ALIGNMENT}")
         if start + length > self._view.nbytes:
             raise data.error("the data reaches outside the file")
-        return Constant(
-            name=table.string("name"),
-            type=self._type(table),
-            data=self._view[start : start + length],
-        )
+        return self._view[start : start + length]
 
     def _binding(self, table: FlatTable) -> Binding:
         return Binding(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from struct import pack_into
 from typing import Final, Protocol, cast
@@ -75,13 +75,14 @@ def write_bundle(bundle: Bundle) -> bytes:
     Nothing but the argument decides the bytes: no clock, no machine, no hash order.
     """
     check_bundle(bundle, "the bundle to write")
-    offsets, data_size = _place_constants(bundle.constants)
+    inside = [constant for constant in bundle.constants if constant.weight is None]
+    offsets, data_size = _place_constants(inside)
     head = bytearray(_Writer().bundle(bundle, offsets))
     head += bytes(_align(len(head)) - len(head))
     _patch(head, data_size)
     parts: list[bytearray | bytes | memoryview] = [head]
     end = 0
-    for constant, offset in zip(bundle.constants, offsets, strict=True):
+    for constant, offset in zip(inside, offsets, strict=True):
         parts += [bytes(offset - end), constant.data]
         end = offset + constant.type.byte_size
     return b"".join(parts)
@@ -127,9 +128,7 @@ class _Writer:
             file_size=_TO_BE_PATCHED,
             data_offset=_TO_BE_PATCHED,
             functions=[self._function(f) for f in bundle.functions],
-            constants=[
-                self._constant(c, at) for c, at in zip(bundle.constants, offsets, strict=True)
-            ],
+            constants=self._constants(bundle.constants, offsets),
             variants=[self._variant(v) for v in bundle.variants],
             provenance=self._table(
                 fb.PROVENANCE,
@@ -160,13 +159,27 @@ class _Writer:
             results=parameters(function.results, function.result_names),
         )
 
-    def _constant(self, constant: Constant, offset: int) -> int:
-        data = self._table(fb.FILE_DATA, offset=offset, length=constant.type.byte_size)
-        return self._table(
-            fb.CONSTANT,
-            name=constant.name,
-            type=self._type(constant.type),
-            data=(fb.FILE_DATA_TAG, data),
+    def _constants(self, constants: Sequence[Constant], offsets: Sequence[int]) -> list[int]:
+        """The tables of all constants; `offsets` are those of the ones that are no weights."""
+        places = iter(offsets)
+        return [
+            self._table(
+                fb.CONSTANT,
+                name=constant.name,
+                type=self._type(constant.type),
+                data=self._constant_data(constant, places),
+            )
+            for constant in constants
+        ]
+
+    def _constant_data(self, constant: Constant, places: Iterator[int]) -> tuple[int, int]:
+        """The tag and the table of where a constant's data lie."""
+        weight = constant.weight
+        if weight is None:
+            size = constant.type.byte_size
+            return fb.FILE_DATA_TAG, self._table(fb.FILE_DATA, offset=next(places), length=size)
+        return fb.WEIGHT_DATA_TAG, self._table(
+            fb.WEIGHT_DATA, file=weight.file, key=weight.key, digest=weight.digest
         )
 
     def _kernel(self, kernel: Kernel) -> int:

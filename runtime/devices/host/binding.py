@@ -28,6 +28,8 @@ class Binding:
     writable: bool = True
     memory: GuardedMemory | None = None
     """The guarded memory that these bytes are all of, when they are."""
+    in_place: bool = False
+    """Whether the kernel takes these bytes where they are, without guards."""
 
 
 @dataclass
@@ -41,6 +43,10 @@ class _Placed:
     alignment: int
     memory: GuardedMemory | None = None
     scratch: bool = False
+
+    @property
+    def in_place(self) -> bool:
+        return all(binding.in_place for binding in self.bindings)
 
     def address(self, binding: Binding) -> int:
         base = self.memory.address if self.memory is not None else self.start
@@ -68,7 +74,7 @@ class BoundBuffers:
             whole = place.bindings[0].memory
             if whole is not None and _fits(whole, place):
                 place.memory = whole
-            elif guard or place.start % place.alignment:
+            elif place.start % place.alignment or (guard and not place.in_place):
                 place.memory = _pool.take(place.size, place.alignment)
                 place.scratch = True
                 ctypes.memmove(place.memory.address, place.start, place.size)

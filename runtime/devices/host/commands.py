@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Final, cast
 
+import numpy as np
+
 from ingot.runtime.devices.host.binding import Binding
 from ingot.runtime.devices.host.kernel import DEFAULT_SCHEDULE, HostKernel, Schedule
 from ingot.runtime.devices.host.memory import GuardedMemory
@@ -56,14 +58,15 @@ class HostBuffer(Buffer):
 
 
 class WrappedBuffer(Buffer):
-    """The caller's memory."""
+    """The caller's memory; of a constant, kernels read it where it is, guarded or not."""
 
-    def __init__(self, device: Device, data: memoryview) -> None:
+    def __init__(self, device: Device, data: memoryview, is_constant: bool = False) -> None:
         super().__init__(device, data.nbytes, Memory.HOST)
         self.guarded: Final = None
+        self.is_constant: Final = is_constant
         self._view: Final = data.cast("B")
-        anchor = (ctypes.c_uint8 * data.nbytes).from_buffer(self._view)
-        self.address: Final[int] = ctypes.addressof(anchor)
+        # ctypes takes no address of memory that is only read.
+        self.address: Final[int] = np.frombuffer(self._view, np.uint8).ctypes.data
 
     @property
     def view(self) -> memoryview | None:
@@ -181,5 +184,6 @@ def _binding(part: BufferRange, name: str, access: Access) -> Binding:
         _address(part),
         part.length,
         writable=access is not Access.READ,
+        in_place=isinstance(buffer, WrappedBuffer) and buffer.is_constant,
         memory=buffer.guarded if whole else None,
     )

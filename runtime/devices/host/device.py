@@ -16,7 +16,7 @@ from ingot.runtime.devices.host.commands import (
 )
 from ingot.runtime.devices.host.compile import KernelSource, compile_kernels
 from ingot.runtime.devices.host.engine import MAX_THREADS
-from ingot.runtime.devices.host.kernel import HostKernel, Order, Schedule
+from ingot.runtime.devices.host.kernel import DEFAULT_SCHEDULE, HostKernel, Order, Schedule
 from ingot.runtime.devices.host.sync import HostQueue, HostSemaphore
 from ingot.runtime.devices.host.toolchain import find_clang
 from ingot.runtime.devices.info import DeviceInfo
@@ -45,6 +45,8 @@ _FEATURES = frozenset(
 _LARGEST_GRID = 2**31 - 1
 _MOST_COMPILERS = 4
 """clang processes at a time; each needs some hundred MiB."""
+_USED_IN_PLACE = 1 << 20
+"""Bytes of a constant from which a copy is not worth what its guards would catch."""
 _ORDERS = {order.name.lower().replace("_", "-"): order for order in Order}
 
 
@@ -110,6 +112,19 @@ class HostDevice(Device):
                 f"memory to wrap must be aligned to {self.limits.binding_alignment} bytes"
             )
         return buffer
+
+    def hold(self, data: memoryview) -> Buffer:
+        """Use large constants in place, a mapped file's for example.
+
+        Of those only an access outside the whole mapping is caught; fixed orders of threads, which
+        look for faults, take copies between guards.
+        """
+        looks_for_faults = self.execution.schedule != DEFAULT_SCHEDULE
+        if data.nbytes < _USED_IN_PLACE or looks_for_faults:
+            return super().hold(data)
+        buffer = WrappedBuffer(self, data, is_constant=True)
+        is_aligned = buffer.address % self.limits.binding_alignment == 0
+        return buffer if is_aligned else super().hold(data)
 
     def load(
         self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]

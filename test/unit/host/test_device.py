@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ingot.runtime.devices.host.commands import Execution
+from ingot.runtime.devices.host.commands import Execution, WrappedBuffer
 from ingot.runtime.devices.host.device import HostDevice
 from ingot.runtime.devices.host.errors import OutOfBoundsError
 from ingot.runtime.devices.host.kernel import Order, Schedule
@@ -122,6 +122,15 @@ def test_wrapped_memory_is_used_in_place(device: HostDevice) -> None:
     assert data.tobytes()[3:14] == b"\x00" + b"\x01\x02" * 4 + b"\x01\x00"
     with pytest.raises(HalUsageError, match="must be aligned to 16 bytes"):
         device.wrap_host_memory(memoryview(data[1:]))
+
+
+def test_large_constants_are_used_in_place(device: HostDevice) -> None:
+    data = memoryview(np.zeros(1 << 18, "f4")).toreadonly()
+    held = device.hold(data)
+    assert isinstance(held, WrappedBuffer) and held.view is not None and held.view.readonly
+    assert not isinstance(device.hold(data[1:]), WrappedBuffer)
+    assert not isinstance(device.hold(data[:16]), WrappedBuffer)
+    assert not isinstance(HostDevice.open("reverse").hold(data), WrappedBuffer)
 
 
 def test_work_may_be_submitted_before_what_it_waits_for(device: HostDevice) -> None:
