@@ -54,6 +54,11 @@ if TYPE_CHECKING:
 )
 @click.option("--print-after-all", is_flag=True, help="Print the IR after every pass (stderr).")
 @click.option(
+    "--weights",
+    metavar="FILE",
+    help="Put large constants into this safetensors file beside the bundle.",
+)
+@click.option(
     "--check-msl", is_flag=True, help="Check the MSL with clang for address space errors."
 )
 @debug_option
@@ -67,6 +72,7 @@ def command(
     dump_dir: str | None,
     print_after: tuple[str, ...],
     print_after_all: bool,
+    weights: str | None,
     check_msl: bool,
     debug: bool,
 ) -> None:
@@ -85,6 +91,8 @@ def command(
         if emit == "bundle":
             raise CommandLineError("error: no output given; write -o FILE.ingot")
         output = "-"
+    if weights is not None and (emit != "bundle" or output == "-"):
+        raise CommandLineError("error: --weights needs a bundle: write -o FILE.ingot")
     check_target_names(targets)
     sources = Sources()
     with reported(debug, sources):
@@ -104,6 +112,11 @@ def command(
             click.echo(f"{name}: warning: {sentence}", err=True)
         if check_msl:
             _check_msl(compiled, name)
+        if weights is not None:
+            from ingot.targets.bundle.weights import save_bundle
+
+            save_bundle(compiled.bundle, output, weights)
+            return
         write_output(output, _emitted(compiled, cast("Emit", emit), output))
 
 
