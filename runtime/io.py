@@ -30,10 +30,10 @@ _MAX_ELEMENTS = 2**40
 def read_inputs(specs: Sequence[str], signature: Signature) -> list[Array]:
     """Return the arguments that `specs` describe for a function.
 
-    A spec is `4x8xf32=1.5` (every element), `3xi32=[1, 2, 3]` (row-major, inner brackets are
-    optional), `@file.npy`, or `random:SEED` (floats from the standard normal distribution, integers
-    from 0 to 7, truth values). A single `@file.npz` holds all arguments as `in0`, `in1`, ..., and a
-    single `random:SEED` makes all. Raises `ArgumentError` when a spec cannot be understood or read;
+    A spec is `4x8xf32=1.5` (every element), `3xi32=1,2,3` or `3xi32=[1, 2, 3]` (row-major, inner
+    brackets are optional), `@file.npy`, or `random:SEED` (floats from the standard normal
+    distribution, integers from 0 to 7, truth values). A single `@file.npz` holds all arguments as
+    `in0`, `in1`, ..., and a single `random:SEED` makes all. Raises `ArgumentError` when a spec cannot be understood or read;
     whether the arrays fit is for the call to say.
     """
     expected = [argument.type for argument in signature.arguments]
@@ -65,13 +65,14 @@ def parse_literal(spec: str) -> Array:
     tokens = [token for token in re.split(r"[\s,\[\]]+", value.strip()) if token]
     elements = [_element(token, tensor.dtype, spec) for token in tokens]
     is_list = value.strip().startswith("[")
-    if (is_list and len(elements) != count) or (not is_list and len(elements) != 1):
+    is_splat = len(elements) == 1 and not is_list
+    if not is_splat and len(elements) != count:
         raise ArgumentError(
             f"the input '{_shorten(spec)}' has {len(elements)} values for "
-            f"{count if is_list else 1} element{'s' * (count != 1)} of {spell(tensor)}"
+            f"{count} element{'s' * (count != 1)} of {spell(tensor)}"
         )
     dtype = numpy_dtype(tensor.dtype)
-    if not is_list:
+    if is_splat:
         return np.full(tensor.shape, np.array(elements[0]).astype(dtype), dtype)
     return np.array(elements, _wide_dtype(tensor.dtype)).astype(dtype).reshape(tensor.shape)
 

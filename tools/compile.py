@@ -12,8 +12,10 @@ from ingot.tools.report import (
     Sources,
     debug_option,
     fail,
+    read_bytes,
     read_text,
     reported,
+    text_of,
     write_output,
 )
 from ingot.tools.startup import lean_process
@@ -21,6 +23,7 @@ from ingot.tools.startup import lean_process
 if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
     from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
+    from ingot.compiler.driver.schedules import ScheduleEntry
 
 
 @click.command("compile", context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,6 +62,18 @@ if TYPE_CHECKING:
     help="Put large constants into this safetensors file beside the bundle.",
 )
 @click.option(
+    "--schedule",
+    "schedule_files",
+    multiple=True,
+    metavar="FILE",
+    help="Take the schedules of kernels from this JSON file; may be given several times.",
+)
+@click.option(
+    "--print-schedule",
+    is_flag=True,
+    help="Print every kernel's schedule as JSON, as --schedule takes it; without -o nothing else.",
+)
+@click.option(
     "--check-msl", is_flag=True, help="Check the MSL with clang for address space errors."
 )
 @debug_option
@@ -73,6 +88,8 @@ def command(
     print_after: tuple[str, ...],
     print_after_all: bool,
     weights: str | None,
+    schedule_files: tuple[str, ...],
+    print_schedule: bool,
     check_msl: bool,
     debug: bool,
 ) -> None:
@@ -87,11 +104,11 @@ def command(
         raise CommandLineError(
             "error: no --target given; for example --target metal:apple7 (see `ingot targets`)"
         )
-    if output is None:
+    if output is None and not print_schedule:
         if emit == "bundle":
             raise CommandLineError("error: no output given; write -o FILE.ingot")
         output = "-"
-    if weights is not None and (emit != "bundle" or output == "-"):
+    if weights is not None and (emit != "bundle" or output in (None, "-")):
         raise CommandLineError("error: --weights needs a bundle: write -o FILE.ingot")
     check_target_names(targets)
     sources = Sources()
@@ -106,18 +123,40 @@ def command(
             dump_dir=Path(dump_dir) if dump_dir else None,
             print_after=frozenset(print_after),
             print_after_all=print_after_all,
+            schedules=_read_schedules(schedule_files),
+            keep_schedules=print_schedule,
         )
         compiled = compile_with_progress(text, name, options)
         for sentence in compiled.warnings:
             click.echo(f"{name}: warning: {sentence}", err=True)
         if check_msl:
             _check_msl(compiled, name)
+        if print_schedule:
+            from ingot.compiler.driver.schedules import schedules_text
+
+            entries = [entry for target in compiled.targets for entry in target.schedules]
+            click.echo(schedules_text(entries), nl=False)
+        if output is None:
+            return
         if weights is not None:
             from ingot.targets.bundle.weights import save_bundle
 
             save_bundle(compiled.bundle, output, weights)
             return
-        write_output(output, _emitted(compiled, cast("Emit", emit), output))
+        write_output(output, emitted(compiled, cast("Emit", emit), output))
+
+
+def _read_schedules(files: tuple[str, ...]) -> tuple[ScheduleEntry, ...]:
+    """The entries of all files; of two for the same kernel and target the later one counts."""
+    if not files:
+        return ()
+    from ingot.compiler.driver.schedules import read_schedules
+
+    entries: dict[tuple[str, str], ScheduleEntry] = {}
+    for file in files:
+        text = text_of(read_bytes(file), file, Sources())
+        entries.update({(e.target, e.kernel): e for e in read_schedules(text, file)})
+    return tuple(entries.values())
 
 
 def check_target_names(targets: tuple[str, ...]) -> None:
@@ -156,7 +195,7 @@ def _check_msl(compiled: Compiled, name: str) -> None:
         fail("\n".join(problems))
 
 
-def _emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
+def emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
     """The bytes to write; a `.spv` file takes the words of the only kernel."""
     if emit == "bundle":
         from ingot.targets.bundle.writer import write_bundle

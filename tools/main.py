@@ -11,6 +11,7 @@ from ingot.tools.startup import lean_process
 
 COMMANDS: dict[str, str] = {
     "compile": "Compile a program into a bundle.",
+    "einsum": "Compile a line of index notation.",
     "grad": "Compile the gradient of a program.",
     "run": "Run a function of a bundle or of a program.",
     "inspect": "Show what a bundle holds.",

@@ -25,6 +25,12 @@ def _serialize_spirv(file: str, sources: Sources, target: str) -> bytes:
     return serialize_text(*read_text(file, sources))
 
 
+def _tin_to_mlir(file: str, sources: Sources, target: str) -> bytes:
+    from ingot.compiler.driver.translate import program_text
+
+    return program_text(*read_text(file, sources)).encode()
+
+
 def _deserialize_spirv(file: str, sources: Sources, target: str) -> bytes:
     from ingot.compiler.driver.translate import deserialize_to_text
 
@@ -51,6 +57,7 @@ def _bundle_to_text(file: str, sources: Sources, target: str) -> bytes:
 
 
 TRANSLATIONS: dict[str, tuple[Callable[[str, Sources, str], bytes], str]] = {
+    "tin-to-mlir": (_tin_to_mlir, "Index notation to a program on tensors."),
     "serialize-spirv": (_serialize_spirv, "A `spirv.module` to a SPIR-V binary."),
     "deserialize-spirv": (_deserialize_spirv, "A SPIR-V binary to a `spirv.module`."),
     "disassemble-spirv": (_disassemble_spirv, "A SPIR-V binary to assembly text."),

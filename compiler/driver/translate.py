@@ -1,4 +1,4 @@
-"""What `ingot translate` does with one kernel: IR to SPIR-V words, words to IR, words to MSL."""
+"""What `ingot translate` does: programs to IR, a kernel's IR to SPIR-V words and back, to MSL."""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ def serialize_text(text: str, filename: str) -> bytes:
             filename,
         )
     return serialize(found[0])
+
+
+def program_text(text: str, filename: str) -> str:
+    """A program of any front end as MLIR text; raises `Refusal` for what cannot be read."""
+    module = read_module(text, filename, make_context())
+    verify(module, "as it was read")
+    return module_text(module) + "\n"
 
 
 def deserialize_to_text(words: bytes) -> str:

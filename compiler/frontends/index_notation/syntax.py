@@ -126,3 +126,16 @@ def walk(expression: Expression) -> list[Expression]:
         case _:
             pass
     return found
+
+
+def substitute_blank(expression: Expression, value: Expression) -> Expression:
+    """The expression with `value` for `_`."""
+    match expression:
+        case Blank():
+            return value
+        case Call(place, function, operands):
+            return Call(place, function, tuple(substitute_blank(o, value) for o in operands))
+        case Access(place, array, indices):
+            return Access(place, array, tuple(substitute_blank(i, value) for i in indices))
+        case _:
+            return expression

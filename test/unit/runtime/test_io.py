@@ -51,7 +51,7 @@ def test_literals(spec: str, expected: np.ndarray) -> None:
         ("4xf99=1", "is none of"),
         ("-4xf32=1", "is none of"),
         ("4xf32=[1, 2]", "has 2 values for 4 elements of 4xf32"),
-        ("4xf32=", "has 0 values for 1 elements of 4xf32"),
+        ("4xf32=", "has 0 values for 4 elements of 4xf32"),
         ("4xf32=one", "'one' in the input '4xf32=one' is not a value of type f32"),
         ("1xi8=[256]", "'256' in the input '1xi8=\\[256\\]' is not a value of type i8"),
         ("1xui8=-1", "is not a value of type ui8"),
