@@ -33,8 +33,8 @@ def read_inputs(specs: Sequence[str], signature: Signature) -> list[Array]:
     A spec is `4x8xf32=1.5` (every element), `3xi32=1,2,3` or `3xi32=[1, 2, 3]` (row-major, inner
     brackets are optional), `@file.npy`, or `random:SEED` (floats from the standard normal
     distribution, integers from 0 to 7, truth values). A single `@file.npz` holds all arguments as
-    `in0`, `in1`, ..., and a single `random:SEED` makes all. Raises `ArgumentError` when a spec cannot be understood or read;
-    whether the arrays fit is for the call to say.
+    `in0`, `in1`, ..., and a single `random:SEED` makes all. Raises `ArgumentError` when a spec
+    cannot be understood or read; whether the arrays fit is for the call to say.
     """
     expected = [argument.type for argument in signature.arguments]
     if len(specs) == 1 and specs[0].endswith(".npz") and specs[0].startswith("@"):

@@ -198,11 +198,11 @@ def _fill_by_kernels(block: Block) -> None:
     for op in list(block.ops):
         if not isinstance(op, FillOp):
             continue
-        scalar = constant_of(op.inputs[0])
-        if scalar is not None and fill_pattern(scalar) is not None:
-            continue
         stored = [use for use in op.results[0].uses if not isinstance(use.operation, GenericOp)]
-        if stored:
+        if not stored:
+            continue
+        scalar = constant_of(op.inputs[0])
+        if scalar is None or fill_pattern(scalar) is None:
             value = op.inputs[0]
             made = _constant_tensor(op, value)
             for use in stored:
