@@ -217,7 +217,10 @@ class ScatterOp(ScatterLike):
 
 @irdl_op_definition
 class AttentionOp(TMTensorOp):
-    """softmax(q k^T / sqrt(d)) v over a batch, with an optional mask as the fourth input."""
+    """softmax(q k^T / sqrt(d) + mask) v over a batch; the mask, the fourth input, may be left out.
+
+    A mask of i1 says which keys a query sees.
+    """
 
     name = "tm_tensor.attention"
 

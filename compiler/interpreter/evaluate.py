@@ -25,6 +25,7 @@ _HANDLERS = (
     "complex_numbers",
     "control",
     "packing",
+    "attention",
     "scans",
     "sorts",
     "structured",

@@ -41,6 +41,8 @@ from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import iree_linalg_ext, tm_tensor
 from ingot.compiler.dialects.ingot import ScanOp, ScatterOp, SortOp, YieldOp
 
+from .attention import attention
+
 
 def _integer(op: Operation, name: str, default: int | None = None) -> int:
     attr = op.properties.get(name)
@@ -264,14 +266,16 @@ def _converted(op: tm_tensor.TMTensorOp, emit: Emitter) -> Sequence[SSAValue]:
             return _topk(op, emit)
         case tm_tensor.ScatterLike():
             return _scatter(op, emit)
+        case tm_tensor.AttentionOp():
+            return [attention(op, emit)]
         case _:
-            raise refuse(op, f"{op.name} is not supported", "decompose it into linalg ops")
+            raise AssertionError(f"{op.name} has no conversion")
 
 
 @dataclass(frozen=True)
 class ConvertTMTensorPass(ModulePass):
-    """Turn scans, sorts, top-k and scatters of `tm_tensor` and `iree_linalg_ext` into ours (L1 to
-    L1).
+    """Turn scans, sorts, top-k and scatters of `tm_tensor` and `iree_linalg_ext` into ours, and
+    attention into generics (L1 to L1).
 
         tm_tensor.sort dimension(0) outs(%x : tensor<8xf32>) { tm_tensor.yield %before }
     becomes

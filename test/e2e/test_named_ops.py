@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.batch import check_module
 from support.harness import DEVICES
@@ -22,3 +23,38 @@ def test_named_op(group: str, device_name: str) -> None:
         for case in GROUPS[group]
     )
     check_module(text, device_name)
+
+
+ATTENTION = """
+func.func @known(%q: tensor<2x6x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x3xf32>,
+    %m: tensor<2x6x5xi1>, %o: tensor<2x6x3xf32>) -> tensor<2x6x3xf32> {
+  %0 = tm_tensor.attention ins(%q, %k, %v, %m : tensor<2x6x8xf32>, tensor<2x5x8xf32>,
+      tensor<2x5x3xf32>, tensor<2x6x5xi1>) outs(%o : tensor<2x6x3xf32>) {
+  } -> tensor<2x6x3xf32>
+  return %0 : tensor<2x6x3xf32>
+}
+
+func.func @open(%q: tensor<?x2x?x8xf32>, %k: tensor<?x2x?x8xf32>, %v: tensor<?x2x?x8xf32>,
+    %o: tensor<?x2x?x8xf32>) -> tensor<?x2x?x8xf32> {
+  %0 = tm_tensor.attention ins(%q, %k, %v : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>,
+      tensor<?x2x?x8xf32>) outs(%o : tensor<?x2x?x8xf32>) {
+  } -> tensor<?x2x?x8xf32>
+  return %0 : tensor<?x2x?x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_attention(device_name: str) -> None:
+    """With a mask that hides all keys from one query, and with open sizes."""
+    rng = np.random.default_rng(0)
+    shapes = {"known": [(2, 6, 8), (2, 5, 8), (2, 5, 3)], "open": [(3, 2, 7, 8)] * 3}
+    given = {
+        name: [rng.standard_normal(shape, np.float32) for shape in used]
+        for name, used in shapes.items()
+    }
+    mask = rng.random((2, 6, 5)) > 0.4
+    mask[1, 2] = False
+    given["known"] += [mask, np.zeros((2, 6, 3), np.float32)]
+    given["open"] += [np.zeros((3, 2, 7, 8), np.float32)]
+    check_module(ATTENTION, device_name, given)

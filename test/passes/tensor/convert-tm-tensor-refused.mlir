@@ -1,8 +1,35 @@
 // RUN: ingot-opt %s -p 'convert-tm-tensor' --split-input-file --verify-diagnostics
 
-func.func @attention(%q: tensor<2x4x8xf32>, %o: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
-  // expected-error@+1 {{tm_tensor.attention is not supported}}
-  %0 = tm_tensor.attention ins(%q, %q, %q : tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) outs(%o : tensor<2x4x8xf32>) {
+func.func @attention_shape(%q: tensor<2x4x8xf32>, %o: tensor<2x4x9xf32>) -> tensor<2x4x9xf32> {
+  // expected-error@+1 {{tm_tensor.attention needs queries of B x M x D, keys of B x N x D}}
+  %0 = tm_tensor.attention ins(%q, %q, %q : tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) outs(%o : tensor<2x4x9xf32>) {
+  } -> tensor<2x4x9xf32>
+  return %0 : tensor<2x4x9xf32>
+}
+
+// -----
+
+func.func @attention_operands(%q: tensor<2x4x8xf32>, %o: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  // expected-error@+1 {{tm_tensor.attention needs queries, keys, values, maybe a mask, and one output}}
+  %0 = tm_tensor.attention ins(%q, %q : tensor<2x4x8xf32>, tensor<2x4x8xf32>) outs(%o : tensor<2x4x8xf32>) {
+  } -> tensor<2x4x8xf32>
+  return %0 : tensor<2x4x8xf32>
+}
+
+// -----
+
+func.func @attention_type(%q: tensor<2x4x8xi32>, %o: tensor<2x4x8xi32>) -> tensor<2x4x8xi32> {
+  // expected-error@+1 {{tm_tensor.attention needs tensors of one type of float}}
+  %0 = tm_tensor.attention ins(%q, %q, %q : tensor<2x4x8xi32>, tensor<2x4x8xi32>, tensor<2x4x8xi32>) outs(%o : tensor<2x4x8xi32>) {
+  } -> tensor<2x4x8xi32>
+  return %0 : tensor<2x4x8xi32>
+}
+
+// -----
+
+func.func @attention_mask(%q: tensor<2x4x8xf32>, %m: tensor<2x4x4xi8>, %o: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  // expected-error@+1 {{tm_tensor.attention with a mask of i8 is not supported}}
+  %0 = tm_tensor.attention ins(%q, %q, %q, %m : tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x4xi8>) outs(%o : tensor<2x4x8xf32>) {
   } -> tensor<2x4x8xf32>
   return %0 : tensor<2x4x8xf32>
 }

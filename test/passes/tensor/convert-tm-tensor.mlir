@@ -70,3 +70,22 @@ func.func @scatter(%o: tensor<8xi32>, %i: tensor<3x1xi32>, %u: tensor<3xi32>) ->
   } -> tensor<8xi32>
   return %0 : tensor<8xi32>
 }
+
+// Products of queries and keys, the softmax of each row, products with the values. A row that sees no
+// key has a maximum of the lowest finite number, a sum of 0, and weights of 0.
+// CHECK-LABEL: func.func @attention
+// CHECK:         [[S:%.*]] = linalg.generic {{.*}} ins(%q, %k
+// CHECK:         [[M:%.*]] = linalg.generic {{.*}} ins([[S]], %m
+// CHECK:           arith.divf
+// CHECK:           arith.select
+// CHECK:           arith.addf
+// CHECK:         arith.constant -3.40282347e+38
+// CHECK:           arith.maximumf
+// CHECK:           math.exp
+// CHECK:           arith.cmpf oeq
+// CHECK:         linalg.generic {{.*}} ins({{%.*}}, %v
+func.func @attention(%q: tensor<2x4x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x3xf32>, %m: tensor<2x4x5xi1>, %o: tensor<2x4x3xf32>) -> tensor<2x4x3xf32> {
+  %0 = tm_tensor.attention ins(%q, %k, %v, %m : tensor<2x4x8xf32>, tensor<2x5x8xf32>, tensor<2x5x3xf32>, tensor<2x4x5xi1>) outs(%o : tensor<2x4x3xf32>) {
+  } -> tensor<2x4x3xf32>
+  return %0 : tensor<2x4x3xf32>
+}
