@@ -51,6 +51,13 @@ _FRAGMENT_TILES = (
     _Tiles((32, 64), (32, 32)),
     _Tiles((32, 32), (32, 32)),
 )
+_MATRIX_TILES = (
+    _Tiles((128, 256), (64, 64)),
+    _Tiles((128, 128), (64, 64)),
+    _Tiles((128, 64), (64, 32)),
+    _Tiles((64, 128), (32, 64)),
+    _Tiles((64, 64), (32, 32)),
+)
 """In each table larger tiles come first."""
 
 
@@ -61,8 +68,10 @@ def contraction_schedule(
     if min(contraction.m, contraction.n, contraction.k) < 8:
         return None
     unit = _matrix_unit(contraction, profile)
-    if unit is not None and (schedule := _on_fragments(shape, contraction, unit, profile)):
-        return schedule
+    if unit is not None:
+        on_unit = _on_fragments if profile.api == "metal" else _on_matrices
+        if schedule := on_unit(shape, contraction, unit, profile):
+            return schedule
     return _on_registers(shape, contraction, profile)
 
 
@@ -70,10 +79,7 @@ def _matrix_unit(contraction: ContractionShape, profile: TargetProfile) -> Matri
     """The unit for the contraction's types, where the result is large enough for its tiles."""
     if min(contraction.m, contraction.n) < 32 or contraction.k < 16:
         return None
-    for unit in profile.matrix_units:
-        if profile.api == "metal" and unit.element == contraction.element:
-            return unit
-    return None
+    return next((u for u in profile.matrix_units if u.element == contraction.element), None)
 
 
 def _on_fragments(
@@ -105,6 +111,37 @@ def _on_fragments(
     )
 
 
+def _on_matrices(
+    shape: KernelShape, contraction: ContractionShape, unit: MatrixUnit, profile: TargetProfile
+) -> Schedule | None:
+    """A SIMD-group computes up to 4x4 matrices, whose lines have to be aligned in memory."""
+    if any(extent % 8 for extent in contraction.contiguous) or contraction.k < 2 * unit.k:
+        return None
+    reduction = 2 * unit.k
+    tiles = _choose(_MATRIX_TILES, shape, contraction)
+    element_bytes = _BITS[contraction.element] // 8
+    # Lines are padded by 16 bytes; the more lines, the more padding.
+    lines = (max(side, reduction) for side in tiles.group)
+    staged = sum(tiles.group) * reduction * element_bytes + sum(16 * n for n in lines)
+    exchange = tiles.parts * unit.m * (unit.n + 4) * 4
+    stages = min(2, (profile.threadgroup_memory - exchange) // staged)
+    if stages < 1:
+        return None
+    lead = (1,) * len(shape.parallel[:-2])
+    return Schedule(
+        kind="contraction",
+        threadgroup=(*lead, *tiles.group),
+        thread=(*lead, unit.m, unit.n),
+        threads=tiles.parts * profile.simd_width,
+        vector=vector_width(shape, contraction.n),
+        reduction=reduction,
+        promote=(0, 1),
+        stages=stages,
+        subgroup=(*lead, *tiles.part),
+        unit=(unit.m, unit.n, unit.k),
+    )
+
+
 def _choose(table: tuple[_Tiles, ...], shape: KernelShape, contraction: ContractionShape) -> _Tiles:
     """The largest tiles that make enough threadgroups, or the smallest of those that fit."""
     batch = product(shape.parallel[:-2])
@@ -127,7 +164,7 @@ def _on_registers(
     """Each thread computes its elements by multiply and add."""
     m, n, k = contraction.m, contraction.n, contraction.k
     vector = vector_width(shape, n)
-    reduction = 16 if k >= 16 else 8
+    reduction = 8
     table = tuple(
         tiles
         for tiles in _REGISTER_TILES
@@ -148,7 +185,7 @@ def _on_registers(
         vector=vector,
         reduction=reduction,
         promote=(0, 1),
-        unroll=4,
+        unroll=8,
         stages=2 if k > reduction and 2 * staged <= profile.threadgroup_memory else 1,
     )
 

@@ -221,6 +221,7 @@ def _contraction(func: FuncOp, shape: tuple[int, ...]) -> ContractionShape | Non
         k=extents[contraction.k[0]],
         element=_factor_type(op),
         accumulator=str(element_type(op.results[0])),
+        contiguous=tuple(shape_of(value)[-1] for value in op.inputs),
     )
 
 

@@ -163,6 +163,8 @@ class ContractionShape:
     """Type of both inputs; empty when they differ, or when more than casts happens to them."""
     accumulator: str = "f32"
     """Type of the result."""
+    contiguous: tuple[int, ...] = ()
+    """Extent of the last dimension of each input, along which it is contiguous."""
 
 
 def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:

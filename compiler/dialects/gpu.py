@@ -40,6 +40,8 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ingot.compiler.dialects import gpu_matrix
+
 Dimension = gpu.DimensionEnum
 DimensionAttr = gpu.DimensionAttr
 
@@ -467,7 +469,9 @@ _NAMES = {known.name for known in (*_OPERATIONS, *_ATTRIBUTES)}
 
 Gpu = Dialect(
     "gpu",
-    [op for op in gpu.GPU.operations if op.name not in _NAMES] + list(_OPERATIONS),
-    [attr for attr in gpu.GPU.attributes if attr.name not in _NAMES] + list(_ATTRIBUTES),
+    [op for op in gpu.GPU.operations if op.name not in _NAMES]
+    + [*_OPERATIONS, *gpu_matrix.OPERATIONS],
+    [attr for attr in gpu.GPU.attributes if attr.name not in _NAMES]
+    + [*_ATTRIBUTES, *gpu_matrix.ATTRIBUTES],
 )
-"""xDSL's dialect with the classes of this module in place of xDSL's."""
+"""xDSL's dialect with the classes of this module in place of xDSL's, and matrices."""

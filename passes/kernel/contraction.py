@@ -1,8 +1,8 @@
 """Emit a contraction that all threads of a threadgroup compute together.
 
 The tiles of both inputs along the reduction go through threadgroup memory (`staging`), and each
-thread keeps its part of the result in registers (`register_tile`, `fragment_tile`). Elementwise ops
-around the contraction run where its result is: at the elements that a thread holds.
+thread keeps its part of the result in registers (`register_tile`, `fragment_tile`) or in matrix
+units (`matrix_tile`). Elementwise ops around the contraction run at the elements that a thread has.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ingot.passes.kernel.contraction_loops import ContractionLoops, contraction_
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.fragment_tile import FragmentTile
 from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.matrix_tile import MatrixTile
 from ingot.passes.kernel.register_tile import RegisterTile
 from ingot.passes.kernel.staging import Layout, StagedTile
 
@@ -52,8 +53,8 @@ class ResultTile(Protocol):
         """Let the evaluator know the elements of `result` that a thread holds."""
         ...
 
-    def store(self, op: MaterializeInDestinationOp) -> None:
-        """Store those elements of a tile that is computed from the result."""
+    def store(self, stores: Sequence[MaterializeInDestinationOp]) -> None:
+        """Store those elements of the tiles that are computed from the result."""
         ...
 
 
@@ -66,16 +67,9 @@ class ContractionEmitter:
 
     def emit(self, ops: Sequence[Operation]) -> None:
         """Emit the reduction loop, then what follows it."""
-        tile: ResultTile | None = None
-        for op in ops:
-            match op:
-                case ForOp():
-                    tile = self._loop(op)
-                case MaterializeInDestinationOp():
-                    assert tile is not None, "the contraction comes before what it is stored to"
-                    tile.store(op)
-                case _:
-                    pass
+        (loop,) = (op for op in ops if isinstance(op, ForOp))
+        tile = self._loop(loop)
+        tile.store([op for op in ops if isinstance(op, MaterializeInDestinationOp)])
 
     def _loop(self, op: ForOp) -> ResultTile:
         body = op.body.block
@@ -95,16 +89,15 @@ class ContractionEmitter:
             reduction.fill(constant_index(self.evaluator.builder, 0), Linear())
             self.evaluator.emit(BarrierOp())
             results = tile.step(staged, Linear(), accumulators)
-        elif self.schedule.stages == 2:
-            results = reduction.double_buffered(upper, step, accumulators)
         else:
-            results = reduction.single_buffered(upper, step, accumulators)
+            results = reduction.run(upper, step, self.schedule.stages, accumulators)
         tile.finish(op.results[0], results)
         return tile
 
     def _result_tile(self, op: GenericOp, loops: ContractionLoops) -> ResultTile:
         if self.schedule.unit:
-            return FragmentTile(self.evaluator, self.schedule, op, loops)
+            kind = FragmentTile if self.schedule.unit == (8, 8, 8) else MatrixTile
+            return kind(self.evaluator, self.schedule, op, loops)
         return RegisterTile(self.evaluator, self.schedule, op, loops)
 
 
@@ -124,26 +117,13 @@ class _Reduction:
         for tile in self.staged:
             tile.store(tile.load(), stage)
 
-    def single_buffered(
-        self, upper: int, step: int, accumulators: Sequence[SSAValue]
+    def run(
+        self, upper: int, step: int, stages: int, accumulators: Sequence[SSAValue]
     ) -> list[SSAValue]:
-        """Fill, wait, compute, wait."""
+        """Load the next tiles into registers, compute, store them to threadgroup memory, wait.
 
-        def body(position: SSAValue, current: Sequence[SSAValue]) -> list[SSAValue]:
-            # The last iteration's readers come before this one's writers.
-            self.evaluator.emit(BarrierOp())
-            self.fill(position, Linear())
-            self.evaluator.emit(BarrierOp())
-            return self.tile.step(self.staged, Linear(), current)
-
-        return self._for(upper, step, accumulators, body)
-
-    def double_buffered(
-        self, upper: int, step: int, accumulators: Sequence[SSAValue]
-    ) -> list[SSAValue]:
-        """Load the next tiles into registers, compute, store them to the other half, wait.
-
-        The last iteration has no next tiles and loads its own again, so that no branch is needed.
+        With two stages they go where nobody reads; with one, after all threads have computed. The
+        last iteration has no next tiles and loads its own again, so that no branch is needed.
         """
         evaluator = self.evaluator
         last = (upper - 1) // step * step
@@ -156,9 +136,13 @@ class _Reduction:
             following = affine.MinOp([position], AffineMapAttr(AffineMap(1, 0, exprs)))
             evaluator.replaced[self.position] = evaluator.emit(following).result
             values = [tile.load() for tile in self.staged]
-            stage = Linear.of(evaluator.apply(number % 2, position))
+            stage, other = Linear(), Linear()
+            if stages == 2:
+                stage = Linear.of(evaluator.apply(number % 2, position))
+                other = Linear.of(evaluator.apply((number + 1) % 2, position))
             results = self.tile.step(self.staged, stage, current)
-            other = Linear.of(evaluator.apply((number + 1) % 2, position))
+            if stages == 1:
+                evaluator.emit(BarrierOp())
             for tile, loaded in zip(self.staged, values, strict=True):
                 tile.store(loaded, other)
             evaluator.emit(BarrierOp())

@@ -55,13 +55,14 @@ class DistributedTile(ABC):
             value = narrow(self.evaluator, value, result)
             self.evaluator.remember(result, index, self.lanes, value)
 
-    def store(self, op: MaterializeInDestinationOp) -> None:
-        """Store those elements of a tile that is computed from the result."""
-        view = self.evaluator.view(op.dest)
-        assert view is not None
-        for index in self._indices():
-            value = self.evaluator.element(op.source, index, self.lanes)
-            store(self.evaluator, view, index, self.lanes, value)
+    def store(self, stores: Sequence[MaterializeInDestinationOp]) -> None:
+        """Store those elements of the tiles that are computed from the result."""
+        for op in stores:
+            view = self.evaluator.view(op.dest)
+            assert view is not None
+            for index in self._indices():
+                value = self.evaluator.element(op.source, index, self.lanes)
+                store(self.evaluator, view, index, self.lanes, value)
 
     def _indices(self) -> list[tuple[Linear, ...]]:
         return [(*self.lead, *point) for point in self.points]

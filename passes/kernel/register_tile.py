@@ -7,6 +7,7 @@ neighbouring vectors of a staged tile, without conflicts between banks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.scf import ForOp, YieldOp
@@ -27,6 +28,8 @@ from ingot.passes.kernel.staging import Layout, StagedTile
 
 _BLOCK = 4
 """Rows of a block, and its columns where vectors are as wide."""
+_PATCH = (4, 8)
+"""Threads of a SIMD-group of 32, down and across."""
 
 
 class RegisterTile(DistributedTile):
@@ -45,14 +48,12 @@ class RegisterTile(DistributedTile):
         return Layout("across", 16)
 
     def make_points(self) -> list[Point]:
-        evaluator, schedule = self.evaluator, self.schedule
+        schedule = self.schedule
         group, tile = schedule.threadgroup[-2:], schedule.thread[-2:]
         across = group[1] // tile[1]
         self.block = min(_BLOCK, tile[0])
-        thread = thread_id(evaluator)
-        down = Linear.of(evaluator.apply(AffineDimExpr(0) // across, thread))
-        along = Linear.of(evaluator.apply(AffineDimExpr(0) % across, thread))
         threads_down = group[0] // tile[0]
+        down, along = self._place(threads_down, across)
         rows = [
             down * self.block + (start * threads_down + i)
             for start in range(0, tile[0], self.block)
@@ -60,6 +61,26 @@ class RegisterTile(DistributedTile):
         ]
         columns = [along * self.width + start * across for start in range(0, tile[1], self.width)]
         return [(row, column) for row in rows for column in columns]
+
+    def _place(self, down: int, across: int) -> tuple[Linear, Linear]:
+        """The thread's place in the grid of threads, `down` by `across`.
+
+        Neighbouring threads are a block of the grid where it is large enough: together they read
+        fewer different vectors than a line of them would.
+        """
+        d = AffineDimExpr(0)
+        thread = thread_id(self.evaluator)
+        if down % _PATCH[0] or across % _PATCH[1]:
+            places = d // across, d % across
+        else:
+            lane, patch = d % prod(_PATCH), d // prod(_PATCH)
+            patches = across // _PATCH[1]
+            places = (
+                patch // patches * _PATCH[0] + lane // _PATCH[1],
+                patch % patches * _PATCH[1] + lane % _PATCH[1],
+            )
+        row, column = (Linear.of(self.evaluator.apply(place, thread)) for place in places)
+        return row, column
 
     def step(
         self, staged: Sequence[StagedTile], stage: Linear, accumulators: Sequence[SSAValue]

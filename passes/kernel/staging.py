@@ -15,7 +15,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.bufferization import AllocTensorOp
 from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.building import before
@@ -24,16 +24,18 @@ from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import element_type, indexing_maps, shape_of
 from ingot.compiler.dialects.arith import CmpiOp, SelectOp
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
+from ingot.compiler.dialects.gpu_matrix import MMAMatrixType, SubgroupMmaLoadMatrixOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp
 from ingot.passes.kernel.contraction_loops import ContractionLoops
-from ingot.passes.kernel.cooperative import load_inside, thread_id
+from ingot.passes.kernel.cooperative import load_inside
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.store import store
+from ingot.passes.kernel.tile_share import Place, TileShare
 
 Side = Literal["across", "depth"]
 
@@ -57,11 +59,9 @@ class Layout:
 class _Part:
     """What a thread copies in one step."""
 
-    slow: Linear
-    fast: Linear
-    valid: SSAValue | None
-    """Whether the step lies inside the tile; None when it always does."""
-    value: SSAValue
+    place: Place
+    values: list[SSAValue]
+    """A vector from each line of the block."""
 
 
 class StagedTile:
@@ -97,35 +97,44 @@ class StagedTile:
         self.contiguous: Side = layout.contiguous or self.fast
         self.lines = self.extents["depth" if self.contiguous == "across" else "across"]
         pitch = self.extents[self.contiguous] + layout.padding // _bytes(self.element)
-        self.buffer = _threadgroup_buffer((schedule.stages * self.lines, pitch), alloc)
+        lines = schedule.stages * self.lines
+        self.buffer = allocate_threadgroup_memory(
+            (lines, pitch), self.element, alloc, alloc.tensor.name_hint or "tile"
+        )
         self.width = self._copied_at_once(layout.widest)
+        turned = self.contiguous != self.fast and self.extents[self.slow] % self.width == 0
+        self.height = self.width if turned else 1
+        """Lines that a thread loads at once: a tile that is stored turned is copied in squares."""
 
     def load(self) -> list[_Part]:
         """Read the thread's part of the tile, at the current position of the reduction."""
-        stride = self.threads * self.width
-        elements = self.extents["across"] * self.extents["depth"]
-        parts: list[_Part] = []
-        for start in range(0, elements, stride):
-            slow, fast = self._chunk(start)
-            valid = None
-            if start + stride > elements:
-                valid = self._is_inside(elements - start)
-                slow, fast = self._kept_inside(slow, valid), self._kept_inside(fast, valid)
-            parts.append(_Part(slow, fast, valid, self._load(slow, fast)))
-        return parts
+        share = TileShare(
+            self.threads,
+            self.extents[self.slow],
+            self.extents[self.fast],
+            self.height,
+            self.width,
+        )
+        return [
+            _Part(place, [self._load(place.slow + i, place.fast) for i in range(self.height)])
+            for place in share.places(self.evaluator)
+        ]
 
     def store(self, parts: Sequence[_Part], stage: Linear) -> None:
         """Write what `load` read to half `stage` of the buffer."""
+        evaluator = self.evaluator
         view = View(self.buffer, [stage * self.lines, Linear()], [False, False])
-        lanes = Lanes(1, self.width) if self.width > 1 else None
         for part in parts:
-            if self.contiguous == self.fast:
-                store(self.evaluator, view, (part.slow, part.fast), lanes, part.value, part.valid)
-                continue
-            for lane in range(self.width):
-                value = self.evaluator.lane(part.value, lane)
-                index = (part.fast + lane, part.slow)
-                store(self.evaluator, view, index, None, value, part.valid)
+            slow, fast, valid = part.place.slow, part.place.fast, part.place.valid
+            values, line, place = part.values, slow, fast
+            if self.contiguous != self.fast:
+                lanes = ([evaluator.lane(v, i) for v in values] for i in range(self.width))
+                values = [evaluator.from_elements(v) if len(v) > 1 else v[0] for v in lanes]
+                line, place = fast, slow
+            width = self.width if self.contiguous == self.fast else self.height
+            own = Lanes(1, width) if width > 1 else None
+            for number, value in enumerate(values):
+                store(evaluator, view, (line + number, place), own, value, valid)
 
     def read(
         self, across: Linear, depth: Linear, stage: Linear, along: Side, width: int
@@ -148,6 +157,20 @@ class StagedTile:
         lanes = Lanes(1, width) if width > 1 else None
         return self.evaluator.load(view, (line, place), lanes)
 
+    def read_matrix(
+        self, across: Linear, depth: Linear, stage: Linear, rows: Side, type_: MMAMatrixType
+    ) -> SSAValue:
+        """The matrix at (across, depth) whose rows follow each other along `rows`."""
+        line, place = (depth, across) if self.contiguous == "across" else (across, depth)
+        indices = [
+            form.materialize(self.evaluator.builder) for form in (stage * self.lines + line, place)
+        ]
+        pitch = shape_of(self.buffer)[-1]
+        load = SubgroupMmaLoadMatrixOp(
+            self.buffer, indices, type_, pitch, transpose=self.contiguous == rows
+        )
+        return self.evaluator.emit(load).res
+
     def _copied_at_once(self, widest: int) -> int:
         """The widest vector of which every thread gets one and none straddles an edge."""
         if self.fast == "depth" and self.depth_dim != self.rank - 1:
@@ -166,33 +189,6 @@ class StagedTile:
         ):
             width //= 2
         return width
-
-    def _chunk(self, start: int) -> tuple[Linear, Linear]:
-        """The thread's place, slow and fast, in the chunk that begins at element `start`."""
-        extent = self.extents[self.fast]
-        thread = thread_id(self.evaluator)
-        moved = AffineDimExpr(0) * self.width
-        if start % extent:
-            moved = moved + start
-        elif extent % self.width == 0:
-            # The place inside a line is the same in each chunk.
-            per_line = extent // self.width
-            slow = self.evaluator.apply(AffineDimExpr(0) // per_line, thread)
-            fast = self.evaluator.apply(AffineDimExpr(0) % per_line, thread)
-            return Linear.of(slow) + start // extent, Linear.of(fast) * self.width
-        slow = self.evaluator.apply(moved // extent, thread)
-        fast = self.evaluator.apply((moved // self.width) % (extent // self.width), thread)
-        return Linear.of(slow), Linear.of(fast) * self.width
-
-    def _is_inside(self, left: int) -> SSAValue:
-        """Whether the thread has a vector among the `left` elements of the last chunk."""
-        end = constant_index(self.evaluator.builder, left // self.width)
-        return self.evaluator.emit(CmpiOp(thread_id(self.evaluator), end, "slt")).result
-
-    def _kept_inside(self, place: Linear, valid: SSAValue) -> Linear:
-        position = place.materialize(self.evaluator.builder)
-        zero = constant_index(self.evaluator.builder, 0)
-        return Linear.of(self.evaluator.emit(SelectOp(valid, position, zero)).result)
 
     def _load(self, slow: Linear, fast: Linear) -> SSAValue:
         evaluator = self.evaluator
@@ -216,8 +212,7 @@ class StagedTile:
             return evaluator.emit(SelectOp(fits, value, evaluator.zero(self.element))).result
         zero = evaluator.widen(evaluator.zero(self.element), self.width)
         value = evaluator.widen(value, self.width)
-        condition = evaluator.widen(fits, self.width)
-        return evaluator.emit(SelectOp(condition, value, zero)).result
+        return evaluator.emit(SelectOp(fits, value, zero)).result
 
 
 def _staged(value: SSAValue) -> AllocTensorOp:
@@ -236,13 +231,15 @@ def _bytes(element: object) -> int:
     return max(1, int(getattr(element, "bitwidth", 32)) // 8)
 
 
-def _threadgroup_buffer(shape: Sequence[int], alloc: AllocTensorOp) -> SSAValue:
-    """Allocate threadgroup memory at the start of the kernel."""
+def allocate_threadgroup_memory(
+    shape: Sequence[int], element: Attribute, user: Operation, name: str
+) -> SSAValue:
+    """Allocate threadgroup memory at the start of the kernel that `user` belongs to."""
     space = AddressSpaceAttr(AddressSpace.WORKGROUP)
-    type_ = MemRefType(element_type(alloc.tensor), shape, NoneAttr(), space)
-    top: Operation = alloc
+    type_ = MemRefType(element, shape, NoneAttr(), space)
+    top: Operation = user
     while (parent := top.parent_op()) is not None and not isinstance(parent, FuncOp):
         top = parent
     op = memref.AllocOp([], [], type_)
-    op.memref.name_hint = alloc.tensor.name_hint
+    op.memref.name_hint = name
     return before(top).insert(op).memref

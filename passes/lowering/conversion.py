@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import spirv
+from ingot.compiler.dialects.gpu_matrix import MatrixOperand, MMAMatrixType
 
 Handler = Callable[["FunctionConversion", Operation], "SSAValue | Sequence[SSAValue] | None"]
 """Converts an op: emits what it becomes and returns the value of each result."""
@@ -96,6 +97,8 @@ class FunctionConversion:
     exact: bool
     """Decorate floating-point ops so that no driver fuses or reorders them."""
     entry: Block
+    vulkan_memory: bool = False
+    """Whether the module uses Vulkan's memory model, where shared accesses have to be marked."""
     block: Block = field(init=False)
     """Where ops are emitted."""
     location: LocationAttr | None = None
@@ -252,8 +255,15 @@ class FunctionConversion:
             element = self.type(vector.element_type, op, what)
             if len(shape) == 1 and 1 <= shape[0] <= 4:
                 return element if shape[0] == 1 else VectorType(element, shape)
+            if is_copied(vector):
+                return VectorType(i32, [4])
         elif isinstance(source, IndexType):
             return self.index
+        elif isinstance(source, MMAMatrixType):
+            use = _MATRIX_USES[source.role]
+            return spirv.CooperativeMatrixType.get(
+                source.rows, source.columns, source.element_type, use
+            )
         elif isinstance(source, Float16Type | Float32Type) or source in _INTEGERS:
             return source
         subject = f"{what} holds" if what else f"`{op.name}` on"
@@ -264,7 +274,21 @@ class FunctionConversion:
         return self.type(op.results[0].type, op)
 
 
+_MATRIX_USES = {
+    MatrixOperand.A: spirv.CooperativeMatrixUse.MatrixA,
+    MatrixOperand.B: spirv.CooperativeMatrixUse.MatrixB,
+    MatrixOperand.C: spirv.CooperativeMatrixUse.MatrixAcc,
+}
+
 _INTEGERS = frozenset(IntegerType(width) for width in (1, 8, 16, 32, 64))
+
+
+def is_copied(type_: Attribute) -> bool:
+    """Whether values of a type are only copied: eight f16, for which SPIR-V has no vector.
+
+    They travel as the four words of 32 bits that they lie in.
+    """
+    return type_ == VectorType(Float16Type(), [8])
 
 
 def width_of(type_: Attribute) -> int:

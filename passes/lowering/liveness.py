@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation
 
-_EFFECTS = frozenset({"memref.store", "vector.store", "gpu.barrier"})
+_EFFECTS = frozenset(
+    {"memref.store", "vector.store", "gpu.subgroup_mma_store_matrix", "gpu.barrier"}
+)
 
 
 def live_ops(body: Block) -> set[Operation]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import MemRefType, VectorType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.index_range import constant_int, is_non_negative, known_divisor
@@ -20,8 +20,9 @@ from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.passes.lowering.conversion import Buffer, FunctionConversion, width_of
 from ingot.passes.lowering.kernel import buffer_type
 
-_LOADS = frozenset({"memref.load", "vector.load"})
-_STORES = frozenset({"memref.store", "vector.store"})
+_LOADS = frozenset({"memref.load", "vector.load", "gpu.subgroup_mma_load_matrix"})
+_STORES = frozenset({"memref.store", "vector.store", "gpu.subgroup_mma_store_matrix"})
+_SCALARS = frozenset({"memref.load", "memref.store"})
 
 
 def is_read(buffer: SSAValue) -> bool:
@@ -67,25 +68,30 @@ def _is_far_from_use(op: Operation) -> bool:
 
 
 def access_width(buffer: SSAValue) -> int:
-    """The most elements, 1, 2 or 4, that a part of every access to a memref moves at once.
+    """The most elements, 1, 2, 4 or 8, that a part of every access to a memref moves at once.
 
     A vector is aligned to its own width, so a wider one moves several such parts. In threadgroup
     memory a scalar may be an element of such a vector.
     """
     type_ = buffer_type(buffer)
     shape = type_.get_shape()
-    vectors: list[Operation] = []
-    width = 4
+    aligned: list[Operation] = []
+    widths: list[int] = []
     for use in buffer.uses:
         op = use.operation
+        if op.name in _SCALARS:
+            if not _is_threadgroup(type_):
+                return 1
+            continue
+        aligned.append(op)
         if op.name in ("vector.load", "vector.store"):
-            vectors.append(op)
             vector = op.results[0].type if op.name == "vector.load" else op.operands[0].type
-            width = min(width, width_of(vector)) if width_of(vector) in (2, 4) else 1
-        elif not _is_threadgroup(type_):
-            return 1
-    aligned = all(known_divisor(_indices(op)[-1]) % width == 0 for op in vectors)
-    return width if vectors and shape[-1] % width == 0 and aligned else 1
+            widths.append(width_of(vector))
+    if not widths or any(width not in (2, 4, 8) for width in widths):
+        return 1
+    width = min(widths)
+    divisors = [shape[-1], *(known_divisor(_indices(op)[-1]) for op in aligned)]
+    return width if all(n % width == 0 for n in divisors) else 1
 
 
 def _is_threadgroup(type_: MemRefType[Attribute]) -> bool:
@@ -94,6 +100,8 @@ def _is_threadgroup(type_: MemRefType[Attribute]) -> bool:
 
 
 def _array_element(element: Attribute, width: int) -> Attribute:
+    if width == 8:
+        return VectorType(i32, [4])
     return element if width == 1 else VectorType(element, [width])
 
 
@@ -253,30 +261,88 @@ def _pointer(
 def convert_load(conversion: FunctionConversion, op: Operation) -> SSAValue:
     """A load of a scalar or a vector."""
     buffer = conversion.buffers[op.operands[0]]
+    count = width_of(op.results[0].type)
     type_ = conversion.result_type(op)
     parts = [
-        conversion.emit(spirv.LoadOp(pointer))
-        for pointer in _parts(conversion, buffer, _indices(op), width_of(type_))
+        load(conversion, pointer) for pointer in _parts(conversion, buffer, _indices(op), count)
     ]
+    if len(parts) > 1 and count == 8:
+        parts = _words(conversion, parts)
     result = parts[0]
     if len(parts) > 1:
         result = conversion.emit(spirv.CompositeConstructOp(parts, type_))
     return keep_in_place(conversion, op, result)
 
 
+def _words(conversion: FunctionConversion, parts: list[SSAValue]) -> list[SSAValue]:
+    """Eight elements of 16 bits, in one, two or four at a time, as words of 32 bits."""
+    if len(parts) == 8:
+        pair = VectorType(parts[0].type, [2])
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts = [conversion.emit(spirv.CompositeConstructOp(p, pair)) for p in pairs]
+    type_ = i32 if len(parts) == 4 else VectorType(i32, [2])
+    return [conversion.emit(spirv.BitcastOp(part, type_)) for part in parts]
+
+
 def convert_store(conversion: FunctionConversion, op: Operation) -> None:
     """A store of a scalar or a vector."""
     buffer = conversion.buffers[op.operands[1]]
     value = conversion.value(op.operands[0])
-    parts = _parts(conversion, buffer, _indices(op), width_of(value.type))
-    for number, part in enumerate(parts):
-        element = value
-        if buffer.width == 1 and len(parts) > 1:
-            element = conversion.emit(spirv.CompositeExtractOp(value, [number]))
-        elif len(parts) > 1:
-            lanes = range(number * buffer.width, (number + 1) * buffer.width)
-            element = conversion.emit(spirv.VectorShuffleOp(value, value, list(lanes)))
-        conversion.add(spirv.StoreOp(part, element))
+    count = width_of(op.operands[0].type)
+    pointers = _parts(conversion, buffer, _indices(op), count)
+    for number, pointer in enumerate(pointers):
+        part = value
+        if len(pointers) > 1 and count == 8:
+            part = _from_words(conversion, value, buffer, number)
+        elif len(pointers) > 1:
+            part = _lanes(conversion, value, number * buffer.width, buffer.width)
+        store(conversion, pointer, part)
+
+
+def _lanes(conversion: FunctionConversion, value: SSAValue, first: int, count: int) -> SSAValue:
+    """`count` components of a vector."""
+    if count == 1:
+        return conversion.emit(spirv.CompositeExtractOp(value, [first]))
+    return conversion.emit(spirv.VectorShuffleOp(value, value, list(range(first, first + count))))
+
+
+def _from_words(
+    conversion: FunctionConversion, value: SSAValue, buffer: Buffer, number: int
+) -> SSAValue:
+    """Part `number` of eight elements of 16 bits that are given as four words."""
+    width = buffer.width
+    words = _lanes(conversion, value, number * width // 2, max(1, width // 2))
+    pair = VectorType(buffer.element, [max(2, width)])
+    part = conversion.emit(spirv.BitcastOp(words, pair))
+    return part if width > 1 else _lanes(conversion, part, number % 2, 1)
+
+
+def load(conversion: FunctionConversion, pointer: SSAValue) -> SSAValue:
+    """Load what a pointer points to."""
+    return conversion.emit(spirv.LoadOp(pointer, shared_access(conversion, pointer)))
+
+
+def store(conversion: FunctionConversion, pointer: SSAValue, value: SSAValue) -> None:
+    """Store a value."""
+    conversion.add(spirv.StoreOp(pointer, value, shared_access(conversion, pointer)))
+
+
+def shared_access(conversion: FunctionConversion, pointer: SSAValue) -> spirv.MemoryAccess | None:
+    """How Vulkan's memory model wants an access marked that other threads take part in."""
+    type_ = pointer.type
+    assert isinstance(type_, spirv.PointerType)
+    if conversion.vulkan_memory and type_.storage_class is spirv.StorageClass.Workgroup:
+        return spirv.MemoryAccess.NonPrivatePointer
+    return None
+
+
+def matrix_pointer(
+    conversion: FunctionConversion, source: SSAValue, indices: Sequence[SSAValue], pitch: int
+) -> tuple[SSAValue, SSAValue]:
+    """Where a matrix begins, and how many elements of the array lie between its lines."""
+    buffer = conversion.buffers[source]
+    pointer = _pointer(conversion, buffer, _linear(conversion, buffer, indices))
+    return pointer, conversion.constant(pitch // buffer.width, i32)
 
 
 def _parts(

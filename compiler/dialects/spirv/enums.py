@@ -154,6 +154,8 @@ class MemorySemantics(IntFlag):
     CrossWorkgroupMemory = 512
     AtomicCounterMemory = 1024
     ImageMemory = 2048
+    MakeAvailable = 8192
+    MakeVisible = 16384
 
 
 class Capability(IntEnum):

@@ -78,6 +78,10 @@ _MODE_CAPABILITIES = {
     ExecutionMode.RoundingModeRTZ: Capability.RoundingModeRTZ,
 }
 
+_SUBGROUP_BUILT_INS = frozenset(
+    {"SubgroupId", "SubgroupSize", "NumSubgroups", "SubgroupLocalInvocationId"}
+)
+
 _EXTENSIONS: dict[Capability, tuple[str, int]] = {
     Capability.VulkanMemoryModel: ("SPV_KHR_vulkan_memory_model", 5),
     **dict.fromkeys(_MODE_CAPABILITIES.values(), ("SPV_KHR_float_controls", 4)),
@@ -153,6 +157,8 @@ class _Collector:
         match op:
             case GlobalVariableOp():
                 self.type(op.type, computed=True)
+                if op.built_in is not None and op.built_in.data in _SUBGROUP_BUILT_INS:
+                    self.require(Capability.GroupNonUniform)
                 if op.type.storage_class is StorageClass.StorageBuffer and self.minor < 3:
                     self.extensions.add("SPV_KHR_storage_buffer_storage_class")
             case ExecutionModeOp():

@@ -53,19 +53,20 @@ func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attribute
 }
 
 // Accumulators live in vectors; tiles are staged with the reduction as lines, so that rows and columns
-// are read as vectors. What lies past the end of the reduction is zero.
+// are read as vectors. The next tiles are loaded first, and stored when all threads have computed;
+// a tile of rows is turned in squares of registers. What lies past the end of the reduction is zero.
 // CHECK-LABEL: func.func private @matmul
 // CHECK: %tile_a = memref.alloc() : memref<16x36xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
-// CHECK-NEXT: gpu.barrier
 // CHECK: vector.transfer_read %x{{.*}} vector<4xf32>
 // CHECK: arith.select
-// CHECK: memref.store %{{.*}}, %tile_a
-// CHECK: vector.transfer_write %{{.*}}, %tile_b
-// CHECK: gpu.barrier
 // CHECK: scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
-// CHECK: vector.transfer_read %tile_a
-// CHECK: vector.transfer_read %tile_b
+// CHECK: vector.transfer_read %tile_a{{.*}} vector<4xf32>
+// CHECK: vector.transfer_read %tile_b{{.*}} vector<4xf32>
+// CHECK: gpu.barrier
+// CHECK: vector.transfer_write %{{.*}}, %tile_a{{.*}} vector<4xf32>
+// CHECK: vector.transfer_write %{{.*}}, %tile_b{{.*}} vector<4xf32>
+// CHECK: gpu.barrier
 // CHECK: vector.transfer_write %{{.*}}, %out
 func.func private @matmul(%x: tensor<64x40xf32>, %y: tensor<40x32xf32>) -> tensor<64x32xf32> attributes {ingot.kernel, ingot.schedule = {kind = "contraction", threadgroup = array<i64: 32, 32>, thread = array<i64: 4, 4>, threads = 64 : i64, vector = 4 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>}} {
   %zero = arith.constant 0.0 : f32
@@ -103,6 +104,38 @@ func.func private @fragments(%x: tensor<64x48xf32>, %y: tensor<48x32xf32>) -> te
   %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<64x48xf32>, tensor<48x32xf32>) outs(%1 : tensor<64x32xf32>) {
   ^bb0(%a: f32, %b: f32, %out: f32):
     %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %out, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
+
+// Matrices whose elements have no known place are exchanged through threadgroup memory at the end.
+// Copies move 16 bytes at once.
+// CHECK-LABEL: func.func private @matrices
+// CHECK: %exchange = memref.alloc() : memref<16x20xf32, #gpu.address_space<workgroup>>
+// CHECK: %[[ZERO:.*]] = gpu.subgroup_mma_constant_matrix
+// CHECK: scf.for {{.*}} -> (!gpu.mma_matrix<16x16xf32, "COp">
+// CHECK: vector.transfer_read %x{{.*}} vector<8xf16>
+// CHECK-COUNT-2: gpu.subgroup_mma_load_matrix %tile_a{{.*}} {leadDimension = 40 : index} : {{.*}} -> !gpu.mma_matrix<16x16xf16, "AOp">
+// CHECK-COUNT-2: gpu.subgroup_mma_load_matrix %tile_b{{.*}} -> !gpu.mma_matrix<16x16xf16, "BOp">
+// CHECK-COUNT-4: gpu.subgroup_mma_compute
+// CHECK: gpu.barrier
+// CHECK: vector.transfer_write %{{.*}}, %tile_a{{.*}} vector<8xf16>
+// CHECK: gpu.subgroup_mma_store_matrix %{{.*}}, %exchange
+// CHECK-NEXT: gpu.barrier
+// CHECK: vector.transfer_read %exchange{{.*}} vector<4xf32>
+// CHECK: vector.transfer_write %{{.*}}, %out{{.*}} vector<4xf32>
+// CHECK: gpu.barrier
+func.func private @matrices(%x: tensor<64x64xf16>, %y: tensor<64x32xf16>) -> tensor<64x32xf32> attributes {ingot.kernel, ingot.schedule = {kind = "contraction", threadgroup = array<i64: 32, 32>, thread = array<i64: 8, 2>, threads = 32 : i64, vector = 4 : i64, reduction = 32 : i64, promote = array<i64: 0, 1>, stages = 1 : i64, subgroup = array<i64: 32, 32>, unit = array<i64: 16, 16, 16>}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<64x32xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<64x64xf16>, tensor<64x32xf16>) outs(%1 : tensor<64x32xf32>) {
+  ^bb0(%a: f16, %b: f16, %out: f32):
+    %5 = arith.extf %a : f16 to f32
+    %6 = arith.extf %b : f16 to f32
+    %3 = arith.mulf %5, %6 : f32
     %4 = arith.addf %out, %3 : f32
     linalg.yield %4 : f32
   } -> tensor<64x32xf32>

@@ -1,0 +1,74 @@
+"""How the threads of a threadgroup take their parts of a two-dimensional tile that they copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ingot.compiler.dialects.arith import CmpiOp, SelectOp
+from ingot.passes.kernel.cooperative import thread_id
+from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.linear import Linear, constant_index
+
+_NEIGHBOURS = 8
+"""Threads whose vectors of 16 bytes reach all banks of threadgroup memory."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a thread's block begins in one step: its line, and its place in the line."""
+
+    slow: Linear
+    fast: Linear
+    valid: SSAValue | None
+    """Whether the thread has a block in this step; None when every thread has one."""
+
+
+@dataclass(frozen=True)
+class TileShare:
+    """A tile of `lines` by `length` elements in blocks of `height` lines by `width` elements.
+
+    Neighbouring threads take the blocks of a line one after the other, so that they read
+    neighbouring memory; blocks of several lines are meant to be written turned, and there eight
+    neighbours take blocks below each other.
+    """
+
+    threads: int
+    lines: int
+    length: int
+    height: int
+    width: int
+
+    def places(self, evaluator: Evaluator) -> list[Place]:
+        """The blocks of the thread, in the order of its steps."""
+        blocks = (self.lines // self.height) * (self.length // self.width)
+        return [
+            self._place(evaluator, start, blocks - start)
+            for start in range(0, blocks, self.threads)
+        ]
+
+    def _place(self, evaluator: Evaluator, start: int, left: int) -> Place:
+        thread = thread_id(evaluator)
+        d: AffineExpr = AffineDimExpr(0)
+        per_line = self.length // self.width
+        below = _NEIGHBOURS if self.height > 1 else 1
+        if (self.lines // self.height) % below:
+            below = 1
+        period = below * per_line
+        if moved := start % period:
+            d = d + moved
+        line = Linear.of(evaluator.apply(d // period, thread)) * below + start // period * below
+        if below > 1:
+            line = line + Linear.of(evaluator.apply(d % below, thread))
+            d = d // below
+        fast = Linear.of(evaluator.apply(d % per_line, thread)) * self.width
+        slow, valid = line * self.height, None
+        if left < self.threads:
+            end = constant_index(evaluator.builder, left)
+            valid = evaluator.emit(CmpiOp(thread, end, "slt")).result
+            position = slow.materialize(evaluator.builder)
+            zero = constant_index(evaluator.builder, 0)
+            slow = Linear.of(evaluator.emit(SelectOp(valid, position, zero)).result)
+        return Place(slow, fast, valid)
