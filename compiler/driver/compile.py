@@ -8,6 +8,7 @@ compiled once.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
+    from ingot.compiler.driver.schedules import ScheduleEntry
+
 OnStage = Callable[[str], None]
 """Told what is being done, for a progress display."""
 
@@ -48,6 +51,8 @@ class CompiledTarget:
     profile: TargetProfile
     module: ModuleOp
     kernels: tuple[CompiledKernel, ...]
+    schedules: tuple[ScheduleEntry, ...] = ()
+    """Of every kernel, where the options ask for them."""
 
 
 @dataclass(frozen=True)
@@ -101,20 +106,27 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
         mine = module if index == len(profiles) - 1 else module.clone()
         dump.stage(profile.name, shared.number, shared.name, mine)
         signatures: dict[str, assemble.KernelSignature] = {}
+        keys: dict[str, str] = {}
+        schedules: tuple[ScheduleEntry, ...] = ()
         for stage in rest:
             on_stage(f"{profile.name}: {stage.name}")
             _run_stage(mine, context, stage, options, profile)
             dump.stage(profile.name, stage.number, stage.name, mine)
             if stage.name == "dispatch":
                 signatures = assemble.kernel_signatures(mine)
+                keys = _schedules_given(mine, profile, options)
+            elif stage.name == "tiles" and keys:
+                from ingot.compiler.driver.schedules import get_schedules
+
+                schedules = get_schedules(mine, profile, keys)
         on_stage(f"{profile.name}: code")
         kernels = compile_kernels(mine, signatures, profile, options, dump)
         variants.append(assemble.variant(mine, kernels, profile, options.math, constants))
         functions = assemble.functions(mine)
-        targets.append(CompiledTarget(profile, mine, kernels))
+        targets.append(CompiledTarget(profile, mine, kernels, schedules))
     provenance = Provenance(
         compiler_version=VERSION,
-        pipeline=";".join(f"{p.name}={whole_pipeline(options, p)}" for p in profiles),
+        pipeline=";".join(_pipelines(options, profiles)),
         spirv_cross_version=_spirv_cross_version(profiles),
         input_hash=source.digest,
     )
@@ -156,6 +168,29 @@ def _run_stage(
     )
     passes = passes_with_work(stage.pipeline(options, profile), module)
     run_passes(module, context, passes, watch)
+
+
+def _schedules_given(
+    module: ModuleOp, profile: TargetProfile, options: CompileOptions
+) -> dict[str, str]:
+    """Put the schedules of the options on the kernels; the keys of all kernels, if asked for."""
+    if not options.schedules and not options.keep_schedules:
+        return {}
+    from ingot.compiler.driver.schedules import kernel_keys, set_schedules
+
+    set_schedules(module, profile, options.schedules)
+    return kernel_keys(module) if options.keep_schedules else {}
+
+
+def _pipelines(options: CompileOptions, profiles: list[TargetProfile]) -> list[str]:
+    """What made the bundle: the passes for each target, and a digest of the schedules given."""
+    parts = [f"{profile.name}={whole_pipeline(options, profile)}" for profile in profiles]
+    if options.schedules:
+        from ingot.compiler.driver.schedules import schedules_text
+
+        digest = hashlib.sha256(schedules_text(options.schedules).encode()).hexdigest()
+        parts.append(f"schedules={digest[:16]}")
+    return parts
 
 
 _CONVERSIONS = {"convert-stablehlo": ("stablehlo.", "chlo."), "tosa-to-linalg": ("tosa.",)}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from ingot.compiler.driver.schedules import ScheduleEntry
 
 MathMode = Literal["safe", "fast", "strict"]
 Emit = Literal["mlir", "spirv", "msl", "bundle"]
@@ -39,6 +42,10 @@ class CompileOptions:
     print_after: frozenset[str] = frozenset()
     """Print the module to standard error after these passes."""
     print_after_all: bool = False
+    schedules: tuple[ScheduleEntry, ...] = ()
+    """Schedules to use instead of those that the compiler would choose."""
+    keep_schedules: bool = False
+    """Return the schedule of every kernel beside its code."""
     verify_each: bool = False
     """Verify the IR after each pass (slow; for tests)."""
     keep_before: bool = False

@@ -1,0 +1,57 @@
+"""A schedule from a file is used only where the passes can obey it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ingot.compiler.analysis.schedule import ContractionShape, KernelShape, select_schedule
+from ingot.compiler.analysis.schedule_check import schedule_problem
+from ingot.targets.profiles import PROFILES
+
+ROW = KernelShape("row", (64,), 1000, 1000)
+ELEMENTWISE = KernelShape("pointwise", (64, 256))
+TRANSPOSE = KernelShape("pointwise", (64, 64), transposed=(0,), transposed_loop=0)
+MATMUL = KernelShape(
+    "pointwise", (256, 256), has_reduction=True, contraction=ContractionShape(256, 256, 256)
+)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda p: p.name)
+@pytest.mark.parametrize("shape", [ROW, ELEMENTWISE, TRANSPOSE, MATMUL])
+def test_what_the_compiler_chooses_fits_without_being_known_as_its_choice(shape, profile):
+    chosen = select_schedule(shape, profile)
+    fewer = replace(shape, parallel=tuple(2 * n for n in shape.parallel))
+    assert schedule_problem(chosen, fewer, profile) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "changes", "sentence"),
+    [
+        (ROW, {"kind": "pointwise"}, "kind is 'pointwise'; this kernel is row"),
+        (ROW, {"threads": 96}, "threads is 96; the threads of a row must be a power of two"),
+        (ROW, {"threads": 4096}, "threads is 4096; metal:apple7 runs 1 to 1024"),
+        (ROW, {"vector": 8}, "vector is 8; it must be 1, 2 or 4 elements"),
+        (ROW, {"threadgroup": (2,)}, "threadgroup and thread must be 1 everywhere"),
+        (ROW, {"unroll": 0}, "unroll is 0; a thread takes 1 to 64 vectors"),
+        (ELEMENTWISE, {"thread": (1,)}, "thread must be 2 positive numbers"),
+        (ELEMENTWISE, {"threads": 8}, "threads is 8; threadgroup holds 256 tiles of one thread"),
+        (ELEMENTWISE, {"promote": (0,)}, "promote is [0]; inputs of this kernel to stage are []"),
+        (
+            TRANSPOSE,
+            {"threadgroup": (128, 128), "thread": (16, 16), "threads": 64},
+            "its tiles take up to 66048 bytes of threadgroup memory; metal:apple7 has 32768",
+        ),
+        (MATMUL, {"unit": (16, 16, 16)}, "unit is [16, 16, 16]; metal:apple7 has [8, 8, 8]"),
+        (MATMUL, {"subgroup": (30, 32)}, "subgroup must be made of units"),
+        (MATMUL, {"reduction": 12}, "reduction is 12; it must be a multiple of the unit's depth"),
+        (MATMUL, {"unit": (), "thread": (8, 8), "vector": 4, "unroll": 3}, "unroll is 3"),
+        (MATMUL, {"threads": 64}, "threads is 64; 1 subgroups have 32"),
+        (MATMUL, {"stages": 3}, "promote must be [0, 1] and stages 1 or 2"),
+    ],
+)
+def test_each_sentence(shape, changes, sentence):
+    profile = PROFILES["metal:apple7"]
+    schedule = replace(select_schedule(shape, profile), **changes)
+    assert (schedule_problem(schedule, shape, profile) or "").startswith(sentence)
