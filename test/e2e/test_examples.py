@@ -59,3 +59,17 @@ def test_bytes_do_not_depend_on_folder_hash_seed_or_locale(tmp_path: Path) -> No
         )
         made.append((folder / "out.ingot").read_bytes())
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_the_fit_converges_and_draws_its_losses(device_name: str, tmp_path: Path) -> None:
+    import runpy
+
+    device(device_name)
+    script = runpy.run_path(str(EXAMPLES / "fit" / "fit.py"))
+    picture = tmp_path / "loss.svg"
+    arguments = ["--device", device_name, "--steps", "60", "--output", str(picture)]
+    assert script["main"](arguments) == 0
+    drawn = picture.read_text()
+    assert drawn.count(",") >= 60
+    assert "polyline" in drawn
