@@ -41,6 +41,8 @@ _CLOSED = (
 )  # fmt: skip
 """Ops that do to i4 in i8, its sign repeated, what they do to i4."""
 _FROM_SIGNED = (arith.ExtSIOp, arith.SIToFPOp, arith.IndexCastOp)
+_TO_SIGNED = (arith.ExtSIOp, ExtUIOp)
+"""Ops that make an i4 of a narrower integer."""
 _WRAPPING = (arith.AddiOp, arith.SubiOp, arith.MuliOp)
 _UNSIGNED = (ExtUIOp, arith.UIToFPOp, IndexCastUIOp)
 
@@ -216,8 +218,8 @@ def _rewrite(op: Operation, reads_i4: bool) -> None:
     elif isinstance(op, arith.ExtSIOp) and op.result.type == i8:
         op.result.replace_all_uses_with(op.input)
         erase(op)
-    elif not isinstance(op, _CLOSED) and (
-        not isinstance(op, _FROM_SIGNED) or _is_i4(op.results[0].type)
+    elif not isinstance(op, _FROM_SIGNED if reads_i4 else _TO_SIGNED) and not isinstance(
+        op, _CLOSED
     ):
         raise refuse(op, f"{op.name} on i4 is not supported", "extend the operands to i8 first")
 

@@ -154,7 +154,10 @@ func.func @main(%x: tensor<64xi4>) -> (tensor<64xf32>, tensor<64xi32>) {
     %u = arith.uitofp %s : i4 to f32
     %least = arith.constant -8 : i4
     %x8 = arith.xori %s, %least : i4
-    %w = arith.extui %x8 : i4 to i32
+    %more = arith.cmpi sgt, %a, %x8 : i4
+    %minus = arith.extsi %more : i1 to i4
+    %t = arith.addi %x8, %minus : i4
+    %w = arith.extui %t : i4 to i32
     linalg.yield %u, %w : f32, i32
   } -> (tensor<64xf32>, tensor<64xi32>)
   return %r#0, %r#1 : tensor<64xf32>, tensor<64xi32>

@@ -56,7 +56,8 @@ def all_sites() -> list[Site]:
 def run_tests(log: Path, pytest_arguments: list[str]) -> None:
     """Run lit and pytest; what fails there is for `make test` to say."""
     here = str(Path(__file__).parent)
-    environment = {**os.environ, "INGOT_REFUSALS_LOG": str(log), "PYTHONPATH": here}
+    path = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "INGOT_REFUSALS_LOG": str(log), "PYTHONPATH": path}
     programs = Path(sys.executable).parent
     arguments = pytest_arguments or ["-n", "2", "-m", "not slow"]
     for command in (
