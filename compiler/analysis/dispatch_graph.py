@@ -137,9 +137,13 @@ def role_of(op: GenericOp) -> Role:
     reduced = [i for i, p in enumerate(parallel) if not p]
     extents = loop_extents(op)
     long = prod(extents[i] for i in reduced) >= LONG_REDUCTION
+    # The largest inputs decide: of a smaller one there is little to read.
+    reads = indexing_maps(op)[: len(op.inputs)]
+    sizes = [prod(extents[loop] for loop in m.used_dims()) for m in reads]
     trailing = any(
         list(plain_dims(m))[-len(reduced) :] == reduced and len(m.results) >= len(reduced)
-        for m in indexing_maps(op)[: len(op.inputs)]
+        for m, size in zip(reads, sizes, strict=True)
+        if size == max(sizes)
     )
     return Role.ROW_REDUCTION if long and trailing else Role.REDUCTION
 

@@ -20,3 +20,16 @@ def reads_saved(cost: int, elements: int, iterations: int) -> bool:
     if elements * 2 <= iterations:
         return cost > 0
     return cost >= RELOAD
+
+
+HOIST = 4
+"""Cost, in additions, from which a value that a sum would compute again and again is stored."""
+
+
+def is_hoisted(cost: int, elements: int, iterations: int) -> bool:
+    """Whether what depends on some of a sum's loops only is computed ahead, into a small tensor.
+
+    `cost` is that of one element (additions), `elements` how many there are and `iterations` how
+    many times the sum needs one.
+    """
+    return cost >= HOIST and elements * 8 <= iterations

@@ -126,9 +126,8 @@ def directional_errors(
     results = evaluate(module, function, inputs, "float64")
     cotangents = [rng.standard_normal(r.shape) for r in results if r.dtype.kind == "f"]
     is_float = [v.dtype.kind not in "biu" for v in inputs]
-    # Cotangents of the types of the results: those of narrow types are rounded first.
-    directions = [rng.standard_normal(v.shape) if f else None for v, f in zip(inputs, is_float)]
     given = [v.astype(np.float64) if f else v for v, f in zip(inputs, is_float, strict=True)]
+    directions = [None if v.dtype.kind in "biu" else rng.standard_normal(v.shape) for v in inputs]
     found = evaluate(
         read_module(gradient, "gradient.mlir", make_context()),
         function,

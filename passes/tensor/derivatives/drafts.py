@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects import tensor
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ingot.compiler.analysis.cost import op_cost
@@ -15,7 +16,7 @@ from ingot.compiler.analysis.generics import Emitter
 from ingot.compiler.analysis.saving import reads_saved
 from ingot.compiler.analysis.structured import element_type, indexing_maps, is_parallel, shape_of
 from ingot.compiler.analysis.structured import loop_extents as extents_of
-from ingot.compiler.dialects.linalg import GenericOp
+from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
 from .scalars import Cotangent, Flattener, ScalarReverse, depends_on, erase_unused
 
@@ -53,10 +54,21 @@ class Draft:
         """The type of the contribution."""
         return self.value.type
 
+    def loops_of(self, value: SSAValue) -> frozenset[int]:
+        """The loops that a value of the body depends on."""
+        if isinstance(value, BlockArgument):
+            is_here = value.block is self.block
+            return frozenset(self.maps[value.index].used_dims()) if is_here else frozenset()
+        owner = value.owner
+        if isinstance(owner, IndexOp):
+            return frozenset({owner.dim.value.data})
+        assert isinstance(owner, Operation)
+        if owner.parent_block() is not self.block:
+            return frozenset()
+        return frozenset(i for operand in owner.operands for i in self.loops_of(operand))
+
     def prune(self) -> None:
         """Drop ops and arguments that the values do not need."""
-        from ingot.compiler.dialects.linalg import YieldOp
-
         keep = self.emit.add(YieldOp(*self.values))
         region = self.block.parent_region()
         assert region is not None
@@ -97,13 +109,23 @@ def seeds_of_results(op: GenericOp, cotangents: Sequence[SSAValue | None]) -> Se
     ]
 
 
-def open_draft(op: GenericOp) -> tuple[Draft, Flattener]:
-    """A draft with a flat copy of the body of `op`, which reads all that `op` reads."""
-    from xdsl.ir import Region
-
+def empty_draft(location: LocationAttr, extents: tuple[int, ...]) -> Draft:
+    """A draft over loops that reads nothing yet."""
     block = Block()
     Region(block)
-    draft = Draft(block, Emitter.at_end(block, op.location), extents_of(op))
+    return Draft(block, Emitter.at_end(block, location), extents)
+
+
+def reading_draft(emit: Emitter, value: SSAValue) -> Draft:
+    """A draft whose contribution is an element of a tensor."""
+    draft = empty_draft(emit.location, shape_of(value))
+    draft.values = [draft.read(value, AffineMap.identity(len(draft.extents)))]
+    return draft
+
+
+def open_draft(op: GenericOp) -> tuple[Draft, Flattener]:
+    """A draft with a flat copy of the body of `op`, which reads all that `op` reads."""
+    draft = empty_draft(op.location, extents_of(op))
     copies: dict[SSAValue, SSAValue] = {}
     for argument, operand, map_ in zip(
         op.body.block.args, op.operands, indexing_maps(op), strict=True
@@ -166,7 +188,7 @@ def _reload(op: GenericOp, draft: Draft, yielded: Sequence[SSAValue], target: SS
     for value, result, map_ in zip(yielded, op.results, maps, strict=True):
         if isinstance(value, BlockArgument) or value is target or not value.uses:
             continue
-        if reads_saved(_cost(value), prod(shape_of(result)), iterations):
+        if reads_saved(cost_of(value), prod(shape_of(result)), iterations):
             index = next((i for i, v in enumerate(draft.values) if v is value), None)
             again = draft.read(result, map_)
             value.replace_all_uses_with(again)
@@ -174,7 +196,7 @@ def _reload(op: GenericOp, draft: Draft, yielded: Sequence[SSAValue], target: SS
                 draft.values[index] = again
 
 
-def _cost(value: SSAValue) -> int:
+def cost_of(value: SSAValue) -> int:
     """What computing a value of a flat body takes, in additions."""
     seen: set[Operation] = set()
     stack = [value.owner]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType, i32
-from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import (
     AffineConstantExpr,
     AffineDimExpr,
@@ -16,9 +16,9 @@ from xdsl.ir.affine import (
 )
 
 from ingot.compiler.analysis.generics import (
+    Body,
     Emitter,
     clamp,
-    elementwise,
     loop_indices,
     materialize,
     reshape,
@@ -31,6 +31,7 @@ from ingot.compiler.dialects.ingot import ScatterOp, YieldOp
 from ingot.compiler.dialects.linalg import IndexOp
 
 from .drafts import Draft
+from .hoisting import hoist, over_loops
 from .turning import gathered, per_iteration, zeros
 
 
@@ -39,6 +40,8 @@ def scattered(emit: Emitter, draft: Draft, type_: TensorType[Attribute]) -> SSAV
 
     Indices that are linear in the loops are solved instead.
     """
+    kept = {loop for index in draft.values[1:] for loop in draft.loops_of(index)}
+    hoist(emit, draft, kept)
     extents = draft.extents
     exprs = [affine_of(index, extents) for index in draft.values[1:]]
     shape = type_.get_shape()
@@ -58,6 +61,7 @@ def gathered_or_scattered(
     emit: Emitter, draft: Draft, map_: AffineMap, type_: TensorType[Attribute]
 ) -> SSAValue:
     """`gathered`, also by maps with divisions and remainders."""
+    hoist(emit, draft, set(map_.used_dims()))
     if linear_forms(map_) is None:
         loops = loop_indices(draft.emit, len(draft.extents))
         draft.values += [materialize(draft.emit, e, loops) for e in map_.results]
@@ -130,7 +134,7 @@ class _Places:
 
 def _places(draft: Draft, exprs: Sequence[AffineExpr | None], shape: Sequence[int]) -> _Places:
     indices = draft.values[1:]
-    used = [_loops_of(draft, index) for index in indices]
+    used = [draft.loops_of(index) for index in indices]
     windows: dict[int, int] = {}
     for dim, expr in enumerate(exprs):
         if not isinstance(expr, AffineDimExpr) or draft.extents[expr.position] != shape[dim]:
@@ -140,21 +144,6 @@ def _places(draft: Draft, exprs: Sequence[AffineExpr | None], shape: Sequence[in
     computed = [dim for dim in range(len(shape)) if dim not in windows]
     entries = sorted({loop for dim in computed for loop in used[dim]})
     return _Places(windows, computed, entries)
-
-
-def _loops_of(draft: Draft, value: SSAValue) -> set[int]:
-    """The loops that a value of the draft's body depends on."""
-    if isinstance(value, BlockArgument):
-        if value.block is draft.block:
-            return set(draft.maps[value.index].used_dims())
-        return set()
-    owner = value.owner
-    if isinstance(owner, IndexOp):
-        return {owner.dim.value.data}
-    assert not isinstance(owner, Block)
-    if owner.parent_block() is not draft.block:
-        return set()
-    return {loop for operand in owner.operands for loop in _loops_of(draft, operand)}
 
 
 def _by_scatter(
@@ -200,7 +189,7 @@ def _indices(
     extents = [draft.extents[loop] for loop in places.entries]
     columns: list[SSAValue] = []
     for index, dim in zip(indices, places.computed, strict=True):
-        column = _copy_of(draft, index, places.entries, emit, shape[dim])
+        column = over_loops(emit, draft, index, places.entries, i32, _as_i32(shape[dim]))
         columns.append(reshape(emit, column, [*extents, 1]))
     if len(columns) == 1:
         return columns[0]
@@ -208,45 +197,11 @@ def _indices(
     return emit.add(tensor.ConcatOp(columns, len(extents), whole)).result
 
 
-def _copy_of(
-    draft: Draft, index: SSAValue, loops: Sequence[int], emit: Emitter, size: int
-) -> SSAValue:
-    """An index that depends on `loops` alone, as a tensor of i32 over them."""
-    position = [loops.index(i) if i in loops else 0 for i in range(len(draft.extents))]
-    type_: TensorType[Attribute] = TensorType(i32, [draft.extents[loop] for loop in loops])
-    dims: list[AffineExpr] = [AffineDimExpr(p) for p in position]
-    rank = len(loops)
+def _as_i32(size: int) -> Body:
+    """An index, moved to the nearest of `size` elements."""
 
-    def read(map_: AffineMap) -> AffineMap:
-        results = tuple(e.replace_dims_and_symbols(dims, ()) for e in map_.results)
-        return AffineMap(rank, 0, results)
+    def body(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        inside = clamp(emit, args[0], 0, size - 1)
+        return [emit.add(arith.IndexCastOp(inside, i32)).result]
 
-    reads = [i for i, m in enumerate(draft.maps) if set(m.used_dims()) <= set(loops)]
-
-    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        values: dict[SSAValue, SSAValue] = {}
-        for i, argument in zip(reads, args, strict=True):
-            values[draft.block.args[i]] = argument
-
-        def copy(value: SSAValue) -> SSAValue:
-            owner = value.owner
-            if value in values or isinstance(owner, Block):
-                return values.get(value, value)
-            if owner.parent_block() is not draft.block:
-                return value
-            if isinstance(owner, IndexOp):
-                values[value] = inner.add(IndexOp(position[owner.dim.value.data])).result
-                return values[value]
-            for operand in owner.operands:
-                copy(operand)
-            new = inner.builder.insert(owner.clone(values))
-            for old, result in zip(owner.results, new.results, strict=True):
-                values[old] = result
-            return values[value]
-
-        inside = clamp(inner, copy(index), 0, size - 1)
-        return [inner.add(arith.IndexCastOp(inside, i32)).result]
-
-    return elementwise(
-        emit, type_, [draft.operands[i] for i in reads], [read(draft.maps[i]) for i in reads], body
-    )
+    return body

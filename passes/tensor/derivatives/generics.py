@@ -30,16 +30,18 @@ from .drafts import (
     Draft,
     Seed,
     draft_of,
+    empty_draft,
     flat_extracts,
     open_draft,
     reading,
+    reading_draft,
     seeds_of_results,
 )
 from .formulas import constant
 from .gathers import gathered_or_scattered, scattered
 from .products import others_of_product
 from .reverse import Reverse, cotangent_type, reverses
-from .scalars import Cotangent
+from .scalars import Cotangent, ScalarReverse
 from .turning import arrange, close, finish, summed_over_all
 
 NO_WINNER = (1 << 31) - 1
@@ -382,30 +384,13 @@ def sum_of(emit: Emitter, value: SSAValue) -> SSAValue:
     return summed_over_all(emit, draft)
 
 
-def reading_draft(emit: Emitter, value: SSAValue) -> Draft:
-    """A draft whose contribution is an element of a tensor."""
-    from xdsl.ir import Region
-
-    block = Block()
-    Region(block)
-    draft = Draft(block, Emitter.at_end(block, emit.location), shape_of(value))
-    draft.values = [draft.read(value, AffineMap.identity(len(shape_of(value))))]
-    return draft
-
-
 @reverses(Operation)
 def _scalar(reverse: Reverse, op: Operation, cotangents: Sequence[SSAValue | None]) -> None:
     """A scalar op of the host: the cotangents of scalars are tensors of rank 0."""
-    from xdsl.ir import Region
-
-    from .scalars import ScalarReverse
-
     for i, operand in enumerate(op.operands):
         if operand not in reverse.active or operand in op.operands[:i]:
             continue
-        block = Block()
-        Region(block)
-        draft = Draft(block, Emitter.at_end(block, op.location), ())
+        draft = empty_draft(op.location, ())
         scalars = ScalarReverse(draft.emit, {operand})
         for result, cotangent in zip(op.results, cotangents, strict=True):
             if cotangent is not None:

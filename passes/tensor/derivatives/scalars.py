@@ -152,7 +152,10 @@ class ScalarReverse:
             )
         names["g"] = names["g1"]
         condition = found[0].condition if len(found) == 1 and found[0] else None
-        for operand, formula in zip(op.operands, RULES[op.name], strict=True):
+        rule = RULES[op.name]
+        if isinstance(op, arith.MulfOp) and op.lhs is op.rhs:
+            rule = ("g * (a + a)", None)
+        for operand, formula in zip(op.operands, rule, strict=True):
             if formula is None or operand not in self.dependent:
                 continue
             formulas = FormulaEmitter(self.emit, names, operand.type)
@@ -177,16 +180,28 @@ class ScalarReverse:
 
 
 def depends_on(ops: Sequence[Operation], leaf: SSAValue) -> set[SSAValue]:
-    """The floats among the results of flat ops that depend on `leaf`, and `leaf`."""
-    found = {leaf}
+    """The floats among the results of flat ops that depend on `leaf`, and `leaf`.
+
+    A float that is put together from the bits of one depends on it as well, and is refused when its
+    cotangent comes.
+    """
+    found, bits = {leaf}, set[SSAValue]()
     for op in ops:
-        if op.name in WITHOUT_GRADIENT:
-            continue
-        rule = RULES.get(op.name)
-        for i, operand in enumerate(op.operands):
-            carries = rule is None or rule[i] is not None
-            if carries and operand in found:
-                found.update(r for r in op.results if is_float(r.type))
+        if isinstance(op, arith.BitcastOp):
+            (operand,) = op.operands
+            if operand in found or operand in bits:
+                (found if is_float(op.result.type) else bits).add(op.result)
+        elif op.name in WITHOUT_GRADIENT:
+            if any(operand in bits for operand in op.operands):
+                bits.update(r for r in op.results if not is_float(r.type))
+        else:
+            rule = RULES.get(op.name)
+            for i, operand in enumerate(op.operands):
+                carries = rule is None or rule[i] is not None
+                if carries and operand in found:
+                    found.update(r for r in op.results if is_float(r.type))
+                elif operand in bits:
+                    bits.update(r for r in op.results if not is_float(r.type))
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ingot.compiler.analysis.affine_maps import dims_given, plain_dims, rename_dims, simplify
@@ -35,8 +35,9 @@ from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.linalg import IndexOp, IteratorTypeAttr, YieldOp
 
-from .drafts import Draft
+from .drafts import Draft, reading_draft
 from .formulas import constant, convert
+from .hoisting import factor_out, scaled
 
 
 def zeros(emit: Emitter, type_: TensorType[Attribute]) -> SSAValue:
@@ -89,12 +90,7 @@ def _copying(
     emit: Emitter, compact: SSAValue, map_: AffineMap, loops: Sequence[int]
 ) -> tuple[Draft, AffineMap]:
     """A draft over `loops` alone, whose contribution is an element of `compact`."""
-    from xdsl.ir import Block
-
-    block = Block()
-    Region(block)
-    draft = Draft(block, Emitter.at_end(block, emit.location), shape_of(compact))
-    draft.values = [draft.read(compact, AffineMap.identity(len(loops)))]
+    draft = reading_draft(emit, compact)
     places: list[AffineExpr] = [AffineConstantExpr(0)] * map_.num_dims
     for i, loop in enumerate(loops):
         places[loop] = AffineDimExpr(i)
@@ -136,15 +132,17 @@ def finish(emit: Emitter, draft: Draft, type_: TensorType[Attribute]) -> SSAValu
         draft.values[0] = rounding.operands[0]
         erase(rounding)
     summed: TensorType[Attribute] = TensorType(draft.type, type_.get_shape())
-    if not reduces:
-        (made,) = close(emit, draft, [empty(emit, summed)], lambda _, values, __: values)
-    else:
-        (made,) = close(
+    if reduces:
+        factors = factor_out(emit, draft, kept)
+        (total,) = close(
             emit,
             draft,
             [zeros(emit, summed)],
             lambda e, values, sums: [e.add(arith.AddfOp(sums[0], values[0])).result],
         )
+        made = scaled(emit, total, factors)
+    else:
+        (made,) = close(emit, draft, [empty(emit, summed)], lambda _, values, __: values)
     if summed == type_:
         return made
     identity = AffineMap.identity(kept)
@@ -184,15 +182,36 @@ def close(
 
 @dataclass(frozen=True)
 class _Turned:
-    """Where the loops of a draft are in the turned kernel: after the dimensions of its result."""
+    """Where the loops of a draft are in the turned kernel, whose first loops are the dimensions of
+    its result, of `shape`."""
 
     inversion: Inversion
-    rank: int
+    shape: tuple[int, ...]
+    extents: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """Dimensions of the result."""
+        return len(self.shape)
+
+    @property
+    def computed(self) -> set[int]:
+        """The loops that are no loops of the turned kernel, but follow from its loops."""
+        pivots = {pivot for pivot in self.inversion.pivots if pivot is not None}
+        return {loop for loop in pivots if self.expr(loop) is None}
 
     def expr(self, loop: int) -> AffineExpr | None:
-        """The new loop of a loop that stays one."""
-        reduced = self.inversion.reduced
-        return AffineDimExpr(self.rank + reduced.index(loop)) if loop in reduced else None
+        """The new loop that is this loop, if one is."""
+        inversion = self.inversion
+        if loop in inversion.reduced:
+            return AffineDimExpr(self.rank + inversion.reduced.index(loop))
+        if loop in inversion.pivots:
+            dim = inversion.pivots.index(loop)
+            form = inversion.forms[dim]
+            is_plain = form.loops == (loop,) and form.coefficients[loop] == 1 and not form.offset
+            if is_plain and self.extents[loop] == self.shape[dim]:
+                return AffineDimExpr(dim)
+        return None
 
     def map(self, map_: AffineMap, operand_map: AffineMap) -> AffineMap | None:
         """A map over the new loops; None when it needs a loop that has to be computed."""
@@ -223,8 +242,8 @@ def _as_padded_contraction(
     sides = [through_casts(v) for v in product.operands]
     if {id(s) for s in sides} != {id(a) for a in draft.block.args} or None in inversion.pivots:
         return None
-    turned = _Turned(inversion, type_.get_num_dims())
-    pivots = set(inversion.pivots)
+    turned = _Turned(inversion, type_.get_shape(), draft.extents)
+    pivots = turned.computed
     if any(len(pivots & set(form.loops)) > 1 for form in inversion.forms):
         return None
     users = [i for i, m in enumerate(draft.maps) if pivots & set(m.used_dims())]
@@ -258,7 +277,7 @@ def _padded(
     offsets, strides = [0] * len(shape), [1] * len(shape)
     exprs: list[AffineExpr] = []
     for dim, loop in enumerate(plain_dims(map_)):
-        if loop is None or loop not in inversion.pivots:
+        if loop is None or loop not in turned.computed:
             (expr,) = _over_new_loops([map_.results[dim]], turned, map_.num_dims)
             exprs.append(expr)
             continue
@@ -299,7 +318,7 @@ def _guarded(
     type_: TensorType[Attribute],
 ) -> SSAValue:
     """Each element computes which iterations read it, and adds those that exist."""
-    turned = _Turned(inversion, type_.get_num_dims())
+    turned = _Turned(inversion, type_.get_shape(), draft.extents)
     first = draft.block.first_op
     start = Emitter.at_end(draft.block, emit.location) if first is None else Emitter.before(first)
     start.location = emit.location
