@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 from xdsl.dialects.builtin import (
@@ -33,7 +34,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.affine_maps import permutation_of
-from ingot.compiler.analysis.attention_schedule import LARGEST_HEAD
+from ingot.compiler.analysis.attention_schedule import FEWEST_ROWS, LARGEST_HEAD, MOST_KEYS
 from ingot.compiler.analysis.cost import body_cost
 from ingot.compiler.analysis.expressions import (
     Apply,
@@ -104,12 +105,20 @@ class Attention:
     product: GenericOp
     weights: int
     """Which input of `product` holds the weights; the other one holds the values."""
+    batch_loops: tuple[int, ...]
+    """Loops of `product` over queries that have keys of their own."""
     row_loops: tuple[int, ...]
-    """Loops of `product` over queries: the batch, then the rows."""
+    """Loops of `product` over queries that share keys."""
     value_loop: int
     key_loop: int
     members: tuple[GenericOp, ...]
     """Every op, in program order."""
+
+    @property
+    def row_loop(self) -> int:
+        """The loop over queries that threads share out."""
+        extents = loop_extents(self.product)
+        return next((i for i in reversed(self.row_loops) if extents[i] != 1), self.row_loops[-1])
 
     @property
     def values(self) -> SSAValue:
@@ -137,7 +146,10 @@ def attention_kernels(block: Block) -> list[tuple[GenericOp, ...]]:
         extents = loop_extents(attention.product)
         head = loop_extents(attention.scores)[attention.score_loops.index(None)]
         largest = max(head, extents[attention.value_loop])
-        if 0 < largest <= LARGEST_HEAD and DYNAMIC_INDEX not in extents and 0 not in extents:
+        if largest > LARGEST_HEAD or head == 0 or DYNAMIC_INDEX in extents or 0 in extents:
+            continue
+        rows = prod(extents[i] for i in attention.row_loops)
+        if rows >= FEWEST_ROWS or extents[attention.key_loop] <= MOST_KEYS:
             found.append((*attention.members, *_epilogue(attention)))
     return found
 
@@ -200,6 +212,7 @@ class _Matcher:
     ) -> None:
         self.product = product
         self.weights = weights
+        self.batch = contraction.batch
         self.rows = (*contraction.batch, *rows)
         self.column = column
         (self.key,) = contraction.k
@@ -245,7 +258,8 @@ class _Matcher:
             )[::-1],
             product=self.product,
             weights=self.weights,
-            row_loops=self.rows,
+            batch_loops=self.batch,
+            row_loops=self.rows[len(self.batch) :],
             value_loop=self.column,
             key_loop=self.key,
             members=members,

@@ -11,6 +11,10 @@ from ingot.targets.profiles import TargetProfile
 LARGEST_HEAD = 128
 """Elements of a query, and of a weighted sum, that a thread may hold in registers."""
 
+FEWEST_ROWS, MOST_KEYS = 8, 256
+"""Fewer queries over more keys leave most threads without work: the scores are stored then, so
+that every key has threads of its own."""
+
 STAGED_BYTES = 16384
 """Threadgroup memory for a tile of keys and values: two threadgroups fit where 32 KiB are."""
 

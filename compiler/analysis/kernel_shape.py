@@ -127,15 +127,13 @@ def _attention(attention: Attention, ops: list[Operation], result: OpResult) -> 
         for e, dim in zip(indexing_maps(product)[-1].results, known, strict=True)
         if isinstance(e, AffineDimExpr) and dim is not None
     }
-    row_loop = next((i for i in reversed(attention.row_loops) if extents[i] != 1), None)
-    row_loop = attention.row_loops[-1] if row_loop is None else row_loop
     head = loop_extents(attention.scores)[attention.score_loops.index(None)]
     keys = attention.scores.inputs[1 - attention.query]
     staged = _padded(head) * _bytes(keys.type)
     staged += _padded(extents[attention.value_loop]) * _bytes(attention.values.type)
     return AttentionShape(
         dims=dims,
-        row_dim=dim_of[row_loop],
+        row_dim=dim_of[attention.row_loop],
         value_dim=dim_of[attention.value_loop],
         keys=extents[attention.key_loop],
         head=head,

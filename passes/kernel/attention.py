@@ -127,7 +127,7 @@ class _Keys:
                 base = Linear.of(iv)
                 self._load(base)
                 end = constant_index(evaluator.builder, size)
-                if whole % size:
+                if whole < tiles * size:
                     left = (base * -1 + whole).materialize(evaluator.builder)
                     end = evaluator.emit(MinSIOp(left, end)).result
                 return self._tile(base, 0, end, LANES, states)

@@ -64,10 +64,10 @@ class AttentionRow:
 
     def place(self) -> None:
         """Find the row: adjacent threads have adjacent ones."""
-        evaluator, loops = self.evaluator, self.attention.row_loops
-        extents = loop_extents(self.attention.product)
-        self.point = dict.fromkeys(loops, Linear())
-        row_loop = next((i for i in reversed(loops) if extents[i] != 1), loops[-1])
+        evaluator, attention = self.evaluator, self.attention
+        extents = loop_extents(attention.product)
+        self.point = dict.fromkeys((*attention.batch_loops, *attention.row_loops), Linear())
+        row_loop = attention.row_loop
         threads = self.schedule.threads // self.schedule.splits
         position = Linear.of(thread_id(evaluator))
         if self.schedule.splits > 1:

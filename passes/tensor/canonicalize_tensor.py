@@ -43,6 +43,7 @@ from ingot.compiler.dialects.expand_shape import ExpandShapeOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
 from .generic_patterns import GENERIC_PATTERNS
+from .index_patterns import INDEX_PATTERNS
 
 Reshape = tensor.CollapseShapeOp | tensor.ExpandShapeOp
 
@@ -235,7 +236,7 @@ class ExtractThroughReshape(RewritePattern):
 _RESHAPE = (FoldReshape(),)
 
 PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
-    GenericOp: GENERIC_PATTERNS,
+    GenericOp: (*GENERIC_PATTERNS, *INDEX_PATTERNS),
     FillOp: (FillFromEmpty(),),
     arith.ConstantOp: (SplatConstantToFill(),),
     tensor.CollapseShapeOp: _RESHAPE,

@@ -19,7 +19,13 @@ from ingot.compiler.analysis.dispatch_graph import is_contraction
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, erase, make_generic, reshape, reshape_steps
 from ingot.compiler.analysis.reshapes import reassociation
-from ingot.compiler.analysis.structured import indexing_maps, is_parallel, loop_extents, shape_of
+from ingot.compiler.analysis.structured import (
+    indexing_maps,
+    is_parallel,
+    loop_extents,
+    match_contraction,
+    shape_of,
+)
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp
 
 Splits = dict[int, tuple[int, ...]]
@@ -150,9 +156,10 @@ def _feeds_generic(op: Operation) -> bool:
 def _splits_for_input(op: GenericOp) -> Splits | None:
     """Splits by which a `collapse_shape` that `op` reads becomes needless.
 
-    A matrix product takes part only where what it reads could be fused into it.
+    A matrix product takes part only where what it reads could be fused into it, or in its batch.
     """
     contraction = is_contraction(op)
+    product = match_contraction(op) if contraction else None
     for operand, map_ in zip(op.operands, indexing_maps(op), strict=True):
         reshaped = operand.owner
         if not isinstance(reshaped, tensor.CollapseShapeOp):
@@ -160,10 +167,15 @@ def _splits_for_input(op: GenericOp) -> Splits | None:
         source = reshaped.src.owner
         if not isinstance(source, GenericOp):
             continue
-        if contraction and (body_cost(source) or not all(is_parallel(source))):
-            continue
         splits = _splits_of(map_, shape_of(operand), shape_of(reshaped.src))
-        if splits:
+        if not splits:
+            continue
+        fusible = all(is_parallel(source)) and not body_cost(source)
+        if (
+            not contraction
+            or fusible
+            or (product is not None and splits.keys() <= {*product.batch})
+        ):
             return splits
     return None
 

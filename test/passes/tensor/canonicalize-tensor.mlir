@@ -128,3 +128,75 @@ func.func @scalar_input_is_captured(%x: tensor<4xf32>, %t: tensor<f32>) -> tenso
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// What the extents of the loops decide is folded, and what is extracted at affine positions inside
+// a tensor is an input.
+// CHECK-LABEL: func.func @bounded_indices
+// CHECK:         linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, {{.*}} ins(%x, %s : tensor<4x8xf32>, tensor<4xf32>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.mulf
+// CHECK-NEXT:      linalg.yield
+func.func @bounded_indices(%x: tensor<4x8xf32>, %s: tensor<4xf32>) -> tensor<4x8xf32> {
+  %zero = arith.constant 0 : index
+  %three = arith.constant 3 : index
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %inside = arith.cmpi sge, %i, %zero : index
+    %low = arith.maxsi %i, %zero : index
+    %at = arith.minsi %low, %three : index
+    %v = tensor.extract %s[%at] : tensor<4xf32>
+    %w = arith.select %inside, %v, %c : f32
+    %1 = arith.mulf %a, %w : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// A comparison that some iteration answers otherwise stays, and so does a read that may be outside.
+// CHECK-LABEL: func.func @unbounded_indices
+// CHECK:         arith.cmpi
+// CHECK:         arith.minsi
+// CHECK:         tensor.extract
+func.func @unbounded_indices(%s: tensor<3xf32>) -> tensor<4xf32> {
+  %two = arith.constant 2 : index
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %inside = arith.cmpi sle, %i, %two : index
+    %at = arith.minsi %i, %two : index
+    %v = tensor.extract %s[%at] : tensor<3xf32>
+    %w = arith.select %inside, %v, %c : f32
+    linalg.yield %w : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The position of a maximum that nobody asks for is not computed.
+// CHECK-LABEL: func.func @unused_result
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4xf32>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.maximumf
+// CHECK-NEXT:      linalg.yield %{{.*}} : f32
+func.func @unused_result(%x: tensor<4x8xf32>, %m: tensor<4xf32>, %p: tensor<4xi32>) -> tensor<4xf32> {
+  %0, %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x8xf32>) outs(%m, %p : tensor<4xf32>, tensor<4xi32>) {
+  ^bb0(%a: f32, %most: f32, %at: i32):
+    %i = linalg.index 1 : index
+    %j = arith.index_cast %i : index to i32
+    %2 = arith.maximumf %a, %most : f32
+    %3 = arith.cmpf ogt, %a, %most : f32
+    %4 = arith.select %3, %j, %at : i32
+    linalg.yield %2, %4 : f32, i32
+  } -> (tensor<4xf32>, tensor<4xi32>)
+  return %0 : tensor<4xf32>
+}

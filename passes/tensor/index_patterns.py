@@ -1,0 +1,208 @@
+"""Canonical forms of what the body of a `linalg.generic` computes by the positions of its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType, i1
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from ingot.compiler.analysis.affine_maps import simplify
+from ingot.compiler.analysis.generics import Emitter, make_generic
+from ingot.compiler.analysis.index_bounds import Bounds, index_bounds
+from ingot.compiler.analysis.scalar_folding import int_of
+from ingot.compiler.analysis.structured import indexing_maps, loop_extents, shape_of
+from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
+
+from .generic_patterns import set_operands
+
+_SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
+
+
+def _decided(predicate: int, left: Bounds, right: Bounds) -> bool | None:
+    """What a signed comparison of numbers within bounds gives, where it always gives the same."""
+    if predicate in (_SGT, _SGE):
+        return _decided(_SLT if predicate == _SGT else _SLE, right, left)
+    if predicate == _SLT and (left[1] < right[0] or left[0] >= right[1]):
+        return left[1] < right[0]
+    if predicate == _SLE and (left[1] <= right[0] or left[0] > right[1]):
+        return left[1] <= right[0]
+    return None
+
+
+def _has_positions(op: GenericOp) -> bool:
+    """Whether the body uses the positions of loops whose extents are known."""
+    return any(isinstance(inner, IndexOp) for inner in op.body.walk()) and (
+        DYNAMIC_INDEX not in loop_extents(op)
+    )
+
+
+class FoldBoundedIndices(RewritePattern):
+    """Fold comparisons and clamps of indices that the extents of the loops decide."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        if not _has_positions(op):
+            return
+        extents = loop_extents(op)
+        for inner in list(op.body.walk()):
+            if not isinstance(inner, arith.CmpiOp | arith.MaxSIOp | arith.MinSIOp):
+                continue
+            if inner.operands[0].type == i1:
+                continue
+            left, right = (index_bounds(v, extents) for v in inner.operands)
+            value = self._value(inner, left, right)
+            if value is not None:
+                rewriter.replace(inner, [], [value])
+
+    @staticmethod
+    def _value(
+        op: arith.CmpiOp | arith.MaxSIOp | arith.MinSIOp, left: Bounds, right: Bounds
+    ) -> SSAValue | None:
+        match op:
+            case arith.CmpiOp():
+                answer = _decided(op.predicate.value.data, left, right)
+                if answer is None:
+                    return None
+                constant = arith.ConstantOp(IntegerAttr(-int(answer), i1))
+                return Emitter.before(op).add(constant).result
+            case arith.MaxSIOp():
+                first, second = left[0] >= right[1], right[0] >= left[1]
+            case arith.MinSIOp():
+                first, second = left[1] <= right[0], right[1] <= left[0]
+        return op.operands[0] if first else op.operands[1] if second else None
+
+
+class ExtractToInput(RewritePattern):
+    """Read what is extracted at affine positions inside a tensor as an input, by a map."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        block = op.body.block
+        extracts = [inner for inner in block.ops if isinstance(inner, tensor.ExtractOp)]
+        if not extracts or DYNAMIC_INDEX in loop_extents(op):
+            return
+        for extract in extracts:
+            map_ = _map_of(op, extract)
+            if map_ is None:
+                continue
+            inputs, maps = list(op.inputs), indexing_maps(op)
+            argument = block.insert_arg(extract.result.type, len(inputs))
+            maps.insert(len(inputs), map_)
+            source = extract.tensor
+            rewriter.replace(extract, [], [argument])
+            set_operands(op, [*inputs, source], list(op.outputs), maps)
+            rewriter.notify_op_modified(op)
+
+
+def _map_of(op: GenericOp, extract: tensor.ExtractOp) -> AffineMap | None:
+    """The positions that `extract` reads, as a map of the loops, where all lie inside."""
+    owner = extract.tensor.owner
+    if not isinstance(extract.tensor.type, TensorType) or (
+        isinstance(owner, Operation) and op.is_ancestor(owner)
+    ):
+        return None
+    extents = loop_extents(op)
+    exprs: list[AffineExpr] = []
+    for index, size in zip(extract.indices, shape_of(extract.tensor), strict=True):
+        expr = _affine(index, op)
+        low, high = index_bounds(index, extents)
+        if expr is None or low < 0 or high >= size:
+            return None
+        expr = simplify(expr, len(extents))
+        # A plain loop runs over a whole dimension.
+        if isinstance(expr, AffineDimExpr) and extents[expr.position] != size:
+            return None
+        exprs.append(expr)
+    return AffineMap(len(extents), 0, tuple(exprs))
+
+
+def _affine(value: SSAValue, op: GenericOp) -> AffineExpr | None:
+    """An index as an affine expression of the loops."""
+    constant = int_of(value)
+    if constant is not None:
+        return AffineConstantExpr(constant)
+    owner = value.owner
+    match owner:
+        case IndexOp():
+            return AffineDimExpr(owner.dim.value.data)
+        case arith.AddiOp() | arith.MuliOp():
+            left, right = _affine(owner.lhs, op), _affine(owner.rhs, op)
+            if left is None or right is None:
+                return None
+            if isinstance(owner, arith.AddiOp):
+                return left + right
+            constant_side = isinstance(left, AffineConstantExpr) or isinstance(
+                right, AffineConstantExpr
+            )
+            return left * right if constant_side else None
+        case _:
+            return None
+
+
+class DropUnusedResults(RewritePattern):
+    """Compute no result that nobody uses, where the others do without it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        if len(op.results) < 2:
+            return
+        block, inputs = op.body.block, len(op.inputs)
+        terminator = block.last_op
+        assert isinstance(terminator, YieldOp)
+        kept = [i for i, result in enumerate(op.results) if result.uses]
+        needed = _needed([terminator.operands[i] for i in kept])
+        dropped = [
+            i
+            for i in range(len(op.results))
+            if i not in kept and block.args[inputs + i] not in needed
+        ]
+        if not kept or not dropped or len(kept) + len(dropped) < len(op.results):
+            return
+        body = op.detach_region(op.body)
+        arguments = body.block.args
+        rewriter.replace(terminator, YieldOp(*(terminator.operands[i] for i in kept)))
+        for inner in reversed(list(body.block.ops)):
+            if inner.results and not any(result.uses for result in inner.results):
+                rewriter.erase(inner)
+        for i in reversed(dropped):
+            body.block.erase_arg(arguments[inputs + i])
+        maps = indexing_maps(op)
+        outputs = [op.outputs[i] for i in kept]
+        new = make_generic(
+            Emitter(rewriter, op.location),
+            list(op.inputs),
+            outputs,
+            [*maps[:inputs], *(maps[inputs + i] for i in kept)],
+            list(op.iterator_types.data),
+            body,
+        )
+        found = iter(new.results)
+        rewriter.replace(
+            op, [], [next(found) if i in kept else None for i in range(len(op.results))]
+        )
+
+
+def _needed(values: Sequence[SSAValue]) -> set[SSAValue]:
+    """Everything that values of a body are computed from."""
+    found: set[SSAValue] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if value in found:
+            continue
+        found.add(value)
+        if not isinstance(value, BlockArgument) and isinstance(value.owner, Operation):
+            for inner in value.owner.walk():
+                stack.extend(inner.operands)
+    return found
+
+
+INDEX_PATTERNS: tuple[RewritePattern, ...] = (
+    FoldBoundedIndices(),
+    ExtractToInput(),
+    DropUnusedResults(),
+)

@@ -1,0 +1,115 @@
+"""Attention in one kernel: any length, head and type, and rows that are masked whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from support.harness import DEVICES, Array, bundle_for, run
+
+TYPES: dict[str, Any] = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+
+
+def program(q: int, k: int, d: int, e: int, mask: str, type_: str = "f32") -> str:
+    """Attention of q queries over k keys with heads of d, and values of e, in batches of 2 x 3."""
+    scores, row = f"tensor<2x3x{q}x{k}x{type_}>", f"tensor<2x3x{q}x{type_}>"
+    values = f"tensor<2x3x{k}x{e}x{type_}>"
+    infinity = {"f32": "0xFF800000", "f16": "0xFC00", "bf16": "0xFF80"}[type_]
+    return f"""
+func.func @main(%q: tensor<2x3x{q}x{d}x{type_}>, %k: tensor<2x3x{k}x{d}x{type_}>, %v: {values},
+    %m: tensor<{q}x{k}xi1>) -> tensor<2x{q}x3x{e}x{type_}> {{
+  %none = stablehlo.constant dense<{infinity}> : tensor<{type_}>
+  %zero = stablehlo.constant dense<0.0> : tensor<{type_}>
+  %nones = stablehlo.broadcast_in_dim %none, dims = [] : (tensor<{type_}>) -> {scores}
+  %zeros = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<{type_}>) -> {scores}
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1],
+      contracting_dims = [3] x [3]
+      : (tensor<2x3x{q}x{d}x{type_}>, tensor<2x3x{k}x{d}x{type_}>) -> {scores}
+  %i = stablehlo.iota dim = 2 : tensor<2x3x{q}x{k}xi32>
+  %j = stablehlo.iota dim = 3 : tensor<2x3x{q}x{k}xi32>
+  %causal = stablehlo.compare GE, %i, %j : (tensor<2x3x{q}x{k}xi32>, tensor<2x3x{q}x{k}xi32>)
+      -> tensor<2x3x{q}x{k}xi1>
+  %given = stablehlo.broadcast_in_dim %m, dims = [2, 3] : (tensor<{q}x{k}xi1>)
+      -> tensor<2x3x{q}x{k}xi1>
+  %x = stablehlo.select %{mask}, %s, %nones : tensor<2x3x{q}x{k}xi1>, {scores}
+  %most = stablehlo.reduce(%x init: %none) applies stablehlo.maximum across dimensions = [3]
+      : ({scores}, tensor<{type_}>) -> {row}
+  %mosts = stablehlo.broadcast_in_dim %most, dims = [0, 1, 2] : ({row}) -> {scores}
+  %y = stablehlo.subtract %x, %mosts : {scores}
+  %e = stablehlo.exponential %y : {scores}
+  %t = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [3]
+      : ({scores}, tensor<{type_}>) -> {row}
+  %ts = stablehlo.broadcast_in_dim %t, dims = [0, 1, 2] : ({row}) -> {scores}
+  %w = stablehlo.divide %e, %ts : {scores}
+  %hidden = stablehlo.compare EQ, %x, %nones : ({scores}, {scores}) -> tensor<2x3x{q}x{k}xi1>
+  %all = stablehlo.reduce(%hidden init: %true) applies stablehlo.and across dimensions = [3]
+      : (tensor<2x3x{q}x{k}xi1>, tensor<i1>) -> tensor<2x3x{q}xi1>
+  %alls = stablehlo.broadcast_in_dim %all, dims = [0, 1, 2] : (tensor<2x3x{q}xi1>)
+      -> tensor<2x3x{q}x{k}xi1>
+  %safe = stablehlo.select %alls, %zeros, %w : tensor<2x3x{q}x{k}xi1>, {scores}
+  %o = stablehlo.dot_general %WEIGHTS, %v, batching_dims = [0, 1] x [0, 1],
+      contracting_dims = [3] x [2] : ({scores}, {values}) -> tensor<2x3x{q}x{e}x{type_}>
+  %r = stablehlo.transpose %o, dims = [0, 2, 1, 3] : (tensor<2x3x{q}x{e}x{type_}>)
+      -> tensor<2x{q}x3x{e}x{type_}>
+  return %r : tensor<2x{q}x3x{e}x{type_}>
+}}
+"""
+
+
+def expected(q: Array, k: Array, v: Array, mask: Array, *, safe: bool) -> Array:
+    """The same in float64."""
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    with np.errstate(invalid="ignore"):
+        x = np.where(mask, np.einsum("bhqd,bhkd->bhqk", q, k), -np.inf)
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        w = e / e.sum(axis=-1, keepdims=True)
+        if safe:
+            w = np.where(np.all(x == -np.inf, axis=-1, keepdims=True), 0, w)
+        return np.einsum("bhqk,bhke->bqhe", w, v)
+
+
+def check(sizes: tuple[int, int, int, int], type_: str, mask: str, safe: bool, device: str) -> None:
+    q, k, d, e = sizes
+    rng = np.random.default_rng(sum(sizes))
+    dtype = TYPES[type_]
+    arrays = [
+        (rng.standard_normal((2, 3, n, m)) / np.sqrt(m)).astype(dtype)
+        for n, m in ((q, d), (k, d), (k, e))
+    ]
+    given = rng.random((q, k)) < 0.7
+    given[q // 2] = False  # a row that is masked whole
+    text = program(q, k, d, e, mask, type_).replace("WEIGHTS", "safe" if safe else "w")
+    (function,) = bundle_for(text, device).variants[0].bodies
+    assert len(function.commands) == 1, "attention is one dispatch"
+    (result,) = run(text, device, [*arrays, given])
+    shown = np.tril(np.ones((q, k), bool)) if mask == "causal" else given
+    wanted = expected(*arrays, shown, safe=safe)
+    got = np.asarray(result, dtype=np.float64)
+    assert np.array_equal(np.isnan(got), np.isnan(wanted))
+    tolerance = {"f32": 2e-6, "f16": 4e-3, "bf16": 3e-2}[type_]
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "sizes",
+    [(64, 64, 32, 32), (2, 200, 16, 16), (70, 33, 20, 7), (9, 131, 128, 64), (40, 3, 5, 128)],
+    ids=str,
+)
+def test_any_length_and_head(sizes: tuple[int, int, int, int], device: str) -> None:
+    check(sizes, "f32", "given", False, device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("mask", "safe"), [("causal", False), ("given", True)])
+def test_masks(mask: str, safe: bool, device: str) -> None:
+    check((24, 50, 16, 16), "f32", mask, safe, device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("type_", ["f16", "bf16"])
+def test_sums_are_accumulated_in_f32(type_: str, device: str) -> None:
+    check((16, 300, 16, 24), type_, "given", True, device)
