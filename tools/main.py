@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "translate": "Convert between IR, SPIR-V, MSL and text.",
     "targets": "List the target profiles.",
     "devices": "List the devices of this machine.",
+    "doctor": "Say what is installed, and what to do about what is not.",
 }
 """Subcommand to the sentence that `ingot --help` shows; the module has the command's name."""
 
