@@ -20,6 +20,8 @@ _ENOUGH_THREADGROUPS = 64
 _CPU_VECTORS = 8
 """Vectors of an elementwise kernel that a thread handles on a CPU."""
 _TRANSPOSE_TILE = 32
+_TRANSPOSE_ROWS = 4
+"""Rows of the tile that a thread of a GPU takes: so many loads are on their way at once."""
 _ROW_THREADS = 32
 """A SIMD-group where there are large ones; on a CPU, what the threads of a row cost at most."""
 _GPU_CHUNKS, _CPU_CHUNKS = 8, 32
@@ -85,12 +87,12 @@ def transpose_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule |
         return None
     vector = vector_width(shape, shape.parallel[last])
     sizes = {loop: tile, last: tile}
-    thread = {last: tile if profile.is_cpu else vector}
+    thread = {last: tile} if profile.is_cpu else {loop: _TRANSPOSE_ROWS, last: vector}
     return Schedule(
         kind="pointwise",
         threadgroup=tuple(sizes.get(i, 1) for i in range(last + 1)),
         thread=tuple(thread.get(i, 1) for i in range(last + 1)),
-        threads=tile * tile // thread[last],
+        threads=tile * tile // product(list(thread.values())),
         vector=vector,
         promote=shape.transposed,
     )
@@ -102,6 +104,8 @@ def row_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     vectors = -(-shape.inner // vector)
     unroll = _CPU_CHUNKS if profile.is_cpu else _GPU_CHUNKS
     wanted = _ROW_THREADS if profile.is_cpu else _DEFAULT_THREADS
+    if vectors >= unroll * wanted:
+        wanted *= 2
     threads = max(
         _ROW_THREADS, pow2_at_least(-(-vectors // unroll)), min(wanted, pow2_at_least(vectors))
     )

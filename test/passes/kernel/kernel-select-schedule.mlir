@@ -60,7 +60,7 @@ func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64xf32> attributes {in
 
 // An input that is contiguous along another loop than the result goes through threadgroup memory.
 // CHECK-LABEL: func.func private @transpose
-// CHECK-SAME: kind = "pointwise", threadgroup = array<i64: 32, 32>, thread = array<i64: 1, 4>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64: 0>
+// CHECK-SAME: kind = "pointwise", threadgroup = array<i64: 32, 32>, thread = array<i64: 4, 4>, threads = 64 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64: 0>
 func.func private @transpose(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {ingot.kernel} {
   %0 = tensor.empty() : tensor<64x64xf32>
   %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xf32>) outs(%0 : tensor<64x64xf32>) {

@@ -46,7 +46,7 @@ def test_a_kernel_is_known_by_what_it_computes():
 def test_a_schedule_from_a_file_is_obeyed_and_computes_the_same():
     (entry,) = compiled().targets[0].schedules
     text = schedules_text([entry]).replace(
-        '"threadgroup": [32, 32], "thread": [1, 4], "threads": 256',
+        '"threadgroup": [32, 32], "thread": [4, 4], "threads": 64',
         '"threadgroup": [16, 16], "thread": [2, 8], "threads": 16',
     )
     result = compiled(schedules=read_schedules(text, "s.json"))
@@ -59,7 +59,7 @@ def test_a_schedule_from_a_file_is_obeyed_and_computes_the_same():
 
 def test_a_schedule_that_does_not_fit_names_the_kernel():
     (entry,) = compiled().targets[0].schedules
-    text = schedules_text([entry]).replace('"threads": 256', '"threads": 128')
+    text = schedules_text([entry]).replace('"threads": 64', '"threads": 128')
     with pytest.raises(Refusal, match=r"kernel 'main_copy' does not fit: threads is 128"):
         compiled(schedules=read_schedules(text, "s.json"))
 
