@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 @click.option("--function", default="", metavar="NAME", help="Which function, if there are more.")
 @click.option("--with-value", is_flag=True, help="Return the results, too, before the gradients.")
 @click.option(
+    "--forward",
+    is_flag=True,
+    help="The Jacobian-vector product: tangents of arguments in, tangents of results out.",
+)
+@click.option(
     "--math",
     type=click.Choice(["safe", "fast", "strict"]),
     default="safe",
@@ -62,6 +67,7 @@ def command(
     emit: str,
     function: str,
     with_value: bool,
+    forward: bool,
     math: str,
     demote_f64: bool,
     debug: bool,
@@ -97,7 +103,7 @@ def command(
             targets=tuple(dict.fromkeys(targets)),
             math=cast("MathMode", math),
             demote_f64=demote_f64,
-            differentiate=Differentiate(names, function, with_value),
+            differentiate=Differentiate(names, function, with_value, forward),
         )
         if emit == "mlir":
             from ingot.compiler.driver.gradient import gradient_text

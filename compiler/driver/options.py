@@ -23,6 +23,8 @@ class Differentiate:
     """Empty for the only function of the module."""
     with_value: bool = False
     """Return the results, too, before the gradients."""
+    forward: bool = False
+    """The Jacobian-vector product instead: tangents of arguments in, tangents of results out."""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,8 @@ def _gradient(options: CompileOptions) -> list[str]:
         return []
     arguments = {"wrt": asked.wrt} if asked.wrt else {}
     function = {"function": asked.function} if asked.function else {}
-    choices = _options(**function, **arguments, with_value=asked.with_value)
+    forward = {"forward": True} if asked.forward else {}
+    choices = _options(**function, **arguments, with_value=asked.with_value, **forward)
     return [
         "raise-while-to-for",
         "gather-to-generic",

@@ -20,10 +20,12 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter, erase
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.analysis.tensor_types import tensor_type
 
 from .derivatives import control, generics, moves, reorder
 from .derivatives.activity import is_float, propagate
 from .derivatives.reverse import Reverse
+from .derivatives.turning import zeros
 
 RULE_MODULES = (control, generics, moves, reorder)
 """Imported for the rules that they register."""
@@ -41,6 +43,9 @@ class LinalgDifferentiatePass(ModulePass):
     it is empty), after the results when `with_value`. No two iterations of a backward kernel add
     to one element.
 
+    When `forward`, it takes one tangent for each argument in `wrt` instead, and returns that of
+    each float result.
+
         func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { %y = linalg.generic {exp} ins(%x) }
     becomes
         func.func @f(%x: tensor<4xf32>, %d_y: tensor<4xf32>) -> tensor<4xf32>
@@ -52,12 +57,16 @@ class LinalgDifferentiatePass(ModulePass):
     function: str = ""
     wrt: tuple[int | str, ...] = ()
     with_value: bool = False
+    forward: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite one function; raises `Refusal` for what has no gradient."""
         function = _find(op, self.function)
         wrt = tuple(_position(function, which) for which in self.wrt) or _all_floats(function)
-        differentiate(function, wrt, self.with_value)
+        if self.forward:
+            differentiate_forward(function, wrt, self.with_value)
+        else:
+            differentiate(function, wrt, self.with_value)
 
 
 def _find(module: ModuleOp, name: str) -> func.FuncOp:
@@ -106,8 +115,13 @@ def _all_floats(function: func.FuncOp) -> tuple[int, ...]:
     return tuple(kept)
 
 
-def differentiate(function: func.FuncOp, wrt: tuple[int, ...], with_value: bool) -> None:
-    """Replace `function` by its vector-Jacobian product, in place."""
+def differentiate(
+    function: func.FuncOp, wrt: tuple[int, ...], with_value: bool, first: int = 0
+) -> None:
+    """Replace `function` by its vector-Jacobian product, in place.
+
+    The results before `first` have no cotangents.
+    """
     block = function.body.block
     _check(function, wrt)
     terminator = block.last_op
@@ -119,7 +133,7 @@ def differentiate(function: func.FuncOp, wrt: tuple[int, ...], with_value: bool)
     reverse = Reverse(Emitter.before(terminator), active)
     forward = [op for op in block.ops if op is not terminator]
     for i, result in enumerate(results):
-        if is_float(result.type):
+        if i >= first and is_float(result.type):
             cotangent = block.insert_arg(result.type, len(block.args), terminator.location)
             cotangent.name_hint = f"d_{result.name_hint or f'result{i}'}"
             reverse.add(result, cotangent)
@@ -135,6 +149,44 @@ def differentiate(function: func.FuncOp, wrt: tuple[int, ...], with_value: bool)
     Emitter.before(terminator).add(func.ReturnOp(*returned))
     erase(terminator)
     _update_signature(function, returned, len(results) if with_value else 0)
+
+
+def differentiate_forward(function: func.FuncOp, wrt: tuple[int, ...], with_value: bool) -> None:
+    """Replace `function` by its Jacobian-vector product, in place.
+
+    The vector-Jacobian product is linear in the cotangents: differentiated by them, it is the
+    product with the Jacobian itself, and does not depend on them any more.
+    """
+    block = function.body.block
+    count, results = len(block.args), len(function.function_type.outputs)
+    names = [block.args[i].name_hint or f"arg{i}" for i in wrt]
+    terminator = block.last_op
+    assert isinstance(terminator, func.ReturnOp)
+    outputs = [v.name_hint for v in terminator.arguments if is_float(v.type)]
+    kept = results if with_value else 0
+    differentiate(function, wrt, with_value)
+    cotangents = tuple(range(count, len(block.args)))
+    differentiate(function, cotangents, with_value, kept)
+    terminator = block.last_op
+    assert isinstance(terminator, func.ReturnOp)
+    values = list(terminator.arguments)
+    tangents = values[len(values) - len(cotangents) :]
+    for value, name in zip(tangents, outputs, strict=True):
+        if not isinstance(value.owner, type(block)):
+            value.name_hint = f"t_{name}" if name else None
+    returned = [*values[:kept], *tangents]
+    Emitter.before(terminator).add(func.ReturnOp(*returned))
+    erase(terminator)
+    first = block.first_op
+    assert first is not None
+    start = Emitter.before(first)
+    for i in reversed(cotangents):
+        nothing = zeros(start, tensor_type(block.args[i]))
+        block.args[i].replace_all_uses_with(nothing)
+        block.erase_arg(block.args[i])
+    for tangent, name in zip(block.args[count:], names, strict=True):
+        tangent.name_hint = f"t_{name}"
+    _update_signature(function, returned, kept)
 
 
 def _check(function: func.FuncOp, wrt: tuple[int, ...]) -> None:
@@ -159,13 +211,13 @@ def _check(function: func.FuncOp, wrt: tuple[int, ...]) -> None:
 def _update_signature(function: func.FuncOp, returned: list[SSAValue], kept_results: int) -> None:
     """The type, and attributes of arguments and results where there were some."""
     arguments = function.body.block.args
-    added = len(arguments) - len(function.function_type.inputs)
+    added = max(0, len(arguments) - len(function.function_type.inputs))
     function.properties["function_type"] = FunctionType.from_lists(
         [a.type for a in arguments], [v.type for v in returned]
     )
     nothing = DictionaryAttr({})
     if function.arg_attrs is not None:
-        attributes = [*function.arg_attrs.data, *([nothing] * added)]
+        attributes = [*function.arg_attrs.data, *([nothing] * added)][: len(arguments)]
         function.properties["arg_attrs"] = ArrayAttr(attributes)
     if function.res_attrs is not None:
         kept = list(function.res_attrs.data)[:kept_results]

@@ -156,7 +156,12 @@ EXPRESSIONS: dict[str, Expression] = {
         {"x": (4, 5)}, ["s[i:4] = sum(j:5) x[i, j] * x[i, j]", "z[i:4] = sqrt(s[i])"]
     ),
     "tanh(W x)": two(
-        (4, 5), (5, 3), "s[i:4, b:3] = sum(j:5) x[i, j] * y[j, b]", "z[i:4, b:3] = tanh(s[i, b])"
+        (4, 5),
+        (5, 3),
+        "s[i:4, b:3] = sum(j:5) x[i, j] * y[j, b]",
+        "z[i:4, b:3] = tanh(s[i, b])",
+        low=-0.8,
+        high=0.8,
     ),
     "log-sum-exp": Expression(
         {"x": (4, 5)},
