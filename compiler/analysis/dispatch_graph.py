@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ingot.compiler.analysis.affine_maps import permutation_of, plain_dims
+from ingot.compiler.analysis.cost import body_cost
 from ingot.compiler.analysis.fusion import Node, Read, Role
 from ingot.compiler.analysis.structured import (
     captured_tensors,
@@ -22,6 +23,10 @@ from ingot.compiler.analysis.structured import (
 )
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
+
+CHEAP_INPUT = 32
+"""Cost (see `cost.py`) up to which a contraction's input is computed where it is read: the padding
+of an image takes as much."""
 
 LONG_REDUCTION = 16
 """Elements from which a threadgroup shares a reduction over trailing dimensions."""
@@ -124,6 +129,21 @@ def _generic_node(op: GenericOp, graph: DispatchGraph) -> Node:
         tuple(reads),
         leading,
         blocks,
+        cheap=role is Role.ELEMENTWISE and body_cost(op) <= CHEAP_INPUT,
+        takes_inputs=role is Role.CONTRACTION and match_contraction(op) is None,
+    )
+
+
+def makes_inputs(op: GenericOp) -> bool:
+    """Whether an op of a kernel makes what a contraction reads, and shares no loops with it."""
+    return all(is_parallel(op)) and all(
+        isinstance(use.operation, GenericOp)
+        and (
+            makes_inputs(use.operation)
+            or (use.index < len(use.operation.inputs) and is_contraction(use.operation))
+        )
+        for result in op.results
+        for use in result.uses
     )
 
 

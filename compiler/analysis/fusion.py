@@ -5,8 +5,9 @@ parallel loops, and its other loops are reductions. In a *row* group the ops sha
 "row" loops, and each op then walks over the inside of a row: elementwise, or reducing it whole.
 Groups of other kinds are given, and stay as they are.
 
-Groups grow along edges, in program order, and never recompute anything: an op belongs to one group,
-and a value that two groups need is stored.
+Groups grow along edges, in program order, and recompute next to nothing: an op belongs to one group,
+and a value that two groups need is stored. What a convolution reads, its padding, is computed where
+it is read.
 """
 
 from __future__ import annotations
@@ -66,6 +67,10 @@ class Node:
     batch. The others are the rows and columns of its tiles, and may only be exchanged as blocks."""
     blocks: tuple[tuple[int, ...], ...] = ()
     """The rows, then the columns of a contraction, as loops."""
+    cheap: bool = False
+    """Moves data and computes next to nothing: it may be computed again where it is read."""
+    takes_inputs: bool = False
+    """Its kernel computes cheap inputs where it reads them."""
 
     @property
     def parallel_loops(self) -> tuple[int, ...]:
@@ -149,7 +154,7 @@ class _Grouping:
         merged = (
             self._merge_rows(first, second, reads)
             if "row" in (first.kind, second.kind)
-            else self._merge_pointwise(first, second, reads)
+            else self._merge_pointwise(first, second, reads) or self._merge_inputs(first, second)
         )
         if merged is None or not self._fits(merged) or self._would_cycle(first, second):
             return
@@ -203,6 +208,21 @@ class _Grouping:
             return None
         merged = self._joined(first, second, to_first, "pointwise")
         return merged if self._keeps_order(merged) else None
+
+    def _merge_inputs(self, first: _Growing, second: _Growing) -> _Growing | None:
+        """Cheap ops that make what a contraction alone reads: they share no loops with it."""
+        inside = {*first.nodes, *second.nodes}
+        readers = [i for i in second.nodes if self.nodes[i].takes_inputs]
+        values = {v for i in first.nodes for v in self.nodes[i].results}
+        outside = [i for i in second.nodes if i not in readers and second.shared[i]]
+        if not readers or not all(self.nodes[i].cheap for i in first.nodes):
+            return None
+        if any(self.is_stored(value, list(inside)) for value in values) or any(
+            read.value in values for i in outside for read in self.nodes[i].reads
+        ):
+            return None
+        shared = dict.fromkeys(first.nodes, ()) | second.shared
+        return _Growing(sorted(inside), "pointwise", shared, second.extents)
 
     def _keeps_order(self, group: _Growing) -> bool:
         """Whether the tiles of a contraction are stored as they are, or transposed."""
@@ -301,8 +321,13 @@ class _Grouping:
         pairs = sorted((a, b) for b, a in to_first.items())
         if kind == "row" and first.kind != "row":
             pairs.sort(key=lambda pair: pair[1])
-        shared = {i: tuple(first.shared[i][a] for a, _ in pairs) for i in first.nodes}
-        shared |= {i: tuple(second.shared[i][b] for _, b in pairs) for i in second.nodes}
+        # Ops that make inputs of a contraction share no loops.
+        shared = {
+            i: tuple(loops[a] for a, _ in pairs if loops) for i, loops in first.shared.items()
+        }
+        shared |= {
+            i: tuple(loops[b] for _, b in pairs if loops) for i, loops in second.shared.items()
+        }
         extents = tuple(first.extents[a] for a, _ in pairs)
         return _Growing(sorted(first.nodes + second.nodes), kind, shared, extents)
 
@@ -317,7 +342,9 @@ class _Grouping:
         shared = group.shared
         orders = self._result_orders(group) if group.kind == "pointwise" else []
         if orders:
-            shared = {i: tuple(loops[k] for k in orders[-1]) for i, loops in shared.items()}
+            shared = {
+                i: tuple(loops[k] for k in orders[-1] if loops) for i, loops in shared.items()
+            }
         return Group(tuple(group.nodes), group.kind, shared)
 
     def _would_cycle(self, first: _Growing, second: _Growing) -> bool:

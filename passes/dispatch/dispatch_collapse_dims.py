@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.dispatch_graph import makes_inputs
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, collapse, empty, expand, make_generic
 from ingot.compiler.analysis.loop_merging import (
@@ -70,6 +71,8 @@ class _Merger:
         for op in generics:
             parallel = is_parallel(op)
             shared = sum(parallel) if self.rows is None else self.rows
+            if self.rows is None and makes_inputs(op):
+                shared = 0
             indexed = {i.dim.value.data for i in op.body.walk() if isinstance(i, IndexOp)}
             for loop in range(len(parallel) - 1):
                 if loop < shared - 1:

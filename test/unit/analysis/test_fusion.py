@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ingot.compiler.analysis.fusion import Limits, Node, Read, Role, form_groups
 
 
@@ -140,3 +142,33 @@ def test_producers_come_before_their_readers() -> None:
     position = {n: i for i, group in enumerate(order) for n in group}
     assert position[1] < position[2]
     assert max(position[0], position[2]) <= position[3]
+
+
+def test_a_convolution_pads_what_it_reads() -> None:
+    pad = replace(elementwise(10, [Read(0, direct=False)], 18, 18), cheap=True)
+    conv = Node(
+        Role.CONTRACTION,
+        (16, 16, 3, 3),
+        (True, True, False, False),
+        (11,),
+        ((0, 1),),
+        (Read(10, (None, None)), Read(1, (2, 3))),
+        leading=(0, 1),
+        takes_inputs=True,
+    )
+    relu = elementwise(12, [Read(11, (0, 1))], 16, 16)
+    (group,) = form_groups([pad, conv, relu], frozenset({12}))
+    assert group.nodes == (0, 1, 2)
+    assert group.shared == {0: (), 1: (0, 1), 2: (0, 1)}
+    assert groups_of([pad, conv, relu], 10, 12) == [[0], [1, 2]]
+    assert groups_of([replace(pad, cheap=False), conv, relu], 12) == [[0], [1, 2]]
+
+
+def test_an_attention_is_a_kernel_as_it_is() -> None:
+    nodes = [
+        matmul(10, [Read(0, (0, 2)), Read(1, (2, 1))], 64, 32, 16),
+        matmul(11, [Read(10, (0, 2)), Read(2, (2, 1))], 64, 8, 32),
+        elementwise(12, [Read(11, (0, 1))], 64, 8),
+    ]
+    groups = form_groups(nodes, frozenset({12}), attentions=[[0, 1]])
+    assert [(g.nodes, g.kind) for g in groups] == [((0, 1), "attention"), ((2,), "pointwise")]
