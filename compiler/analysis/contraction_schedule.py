@@ -60,6 +60,12 @@ _MATRIX_TILES = (
 )
 """In each table larger tiles come first."""
 
+_CPU_TILES = ((1 << 27, 16, 16), (1 << 23, 16, 8), (1 << 18, 8, 8), (0, 4, 4))
+"""From how many multiply-adds on a thread computes that many rows and columns."""
+
+_MOST_CONVERTED = 128
+"""Elements of a thread that are rounded to 16 bits, which takes a CPU many instructions."""
+
 
 def contraction_schedule(
     shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
@@ -67,12 +73,40 @@ def contraction_schedule(
     """Choose tiles and the unit that computes them; None where staging tiles does not pay."""
     if min(contraction.m, contraction.n, contraction.k) < 8:
         return None
+    if profile.is_cpu:
+        return _on_cpu(shape, contraction, profile)
     unit = _matrix_unit(contraction, profile)
     if unit is not None:
         on_unit = _on_fragments if profile.api == "metal" else _on_matrices
         if schedule := on_unit(shape, contraction, unit, profile):
             return schedule
     return _on_registers(shape, contraction, profile)
+
+
+def _on_cpu(shape: KernelShape, contraction: ContractionShape, profile: TargetProfile) -> Schedule:
+    """Each thread reads its rows and columns from memory, which is as near as any staged copy.
+
+    A load costs a CPU that runs threads as lanes several times a multiply-add, so a thread computes
+    as much as possible for what it loads. Larger tiles are also longer to compile.
+    """
+    work = contraction.m * contraction.n * contraction.k * product(shape.parallel[:-2])
+    converts = "f32" not in (contraction.element, contraction.accumulator)
+    tile = next(
+        (rows, columns)
+        for least, rows, columns in _CPU_TILES
+        if work >= least and not (converts and rows * columns > _MOST_CONVERTED)
+    )
+    lanes = min(profile.simd_width, pow2_at_least(-(-contraction.n // tile[1])))
+    down = profile.simd_width // lanes
+    lead = (1,) * len(shape.parallel[:-2])
+    return Schedule(
+        kind="pointwise",
+        threadgroup=(*lead, down * tile[0], lanes * tile[1]),
+        thread=(*lead, *tile),
+        threads=profile.simd_width,
+        vector=vector_width(shape, contraction.n),
+        unroll=4,
+    )
 
 
 def _matrix_unit(contraction: ContractionShape, profile: TargetProfile) -> MatrixUnit | None:

@@ -1,6 +1,6 @@
 """Emit reductions that one thread computes alone, as loops with accumulators.
 
-Sums of f16 and bf16 are accumulated in f32 and rounded once.
+Sums of f16 and bf16, and the products in them, are computed in f32 and rounded once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ingot.compiler.analysis.structured import (
     reduction_loops,
     shape_of,
 )
-from ingot.compiler.dialects.arith import AddfOp, ExtFOp, TruncFOp
+from ingot.compiler.dialects.arith import AddfOp, ExtFOp, MulfOp, TruncFOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
@@ -211,10 +211,25 @@ def _add_wide(
     accumulator: SSAValue,
     combiner: Combiner,
 ) -> SSAValue:
-    """Add a contribution of f16 or bf16 to an accumulator in f32."""
-    (part,) = evaluator.inline(op, loops, lanes, [accumulator], until=combiner.contribution)
-    part = evaluator.widen(part, None if lanes is None else lanes.width)
-    part = evaluator.emit(ExtFOp(part, with_element(part.type, f32))).result
+    """Add a contribution of f16 or bf16 to an accumulator in f32.
+
+    A product is computed in f32, where it is exact, from factors that are extended once.
+    """
+    width = None if lanes is None else lanes.width
+    product = combiner.contribution.owner
+
+    def extended(value: SSAValue) -> SSAValue:
+        (part,) = evaluator.inline(op, loops, lanes, [accumulator], until=value)
+        type_ = with_element(part.type, f32)
+        return evaluator.once(
+            ("extended", part), lambda: evaluator.emit(ExtFOp(part, type_)).result
+        )
+
+    if isinstance(product, MulfOp):
+        factors = [evaluator.widen(extended(v), width) for v in product.operands]
+        part = evaluator.emit(MulfOp(*factors)).result
+    else:
+        part = evaluator.widen(extended(combiner.contribution), width)
     return evaluator.emit(AddfOp(accumulator, part)).result
 
 
