@@ -92,6 +92,26 @@ def open_sizes(emit: Emitter, value: SSAValue) -> list[SSAValue]:
     return [size for size in sizes if not isinstance(size, int)]
 
 
+def sizes_by_maps(
+    emit: Emitter,
+    shape: Sequence[int],
+    inputs: Sequence[SSAValue],
+    maps: Sequence[AffineMap],
+    output: AffineMap | None = None,
+) -> list[SSAValue]:
+    """The sizes that the `shape` of a generic's result leaves open, from inputs which the same
+    loops walk along; the result's map is the identity by default."""
+    loops = AffineMap.identity(len(shape)) if output is None else output
+    sizes: list[SSAValue] = []
+    for loop, known in zip(loops.results, shape, strict=True):
+        if known >= 0:
+            continue
+        place = next((v, m) for v, m in zip(inputs, maps, strict=True) if loop in m.results)
+        size = size_of(emit, place[0], place[1].results.index(loop))
+        sizes.append(emit.index(size) if isinstance(size, int) else size)
+    return sizes
+
+
 def empty(emit: Emitter, type_: TensorType[Attribute], sizes: Sequence[SSAValue] = ()) -> SSAValue:
     """A tensor without contents; `sizes` are those that the type does not say."""
     return emit.add(tensor.EmptyOp(sizes, type_)).tensor
@@ -134,8 +154,10 @@ def elementwise(
     sizes: Sequence[SSAValue] = (),
 ) -> SSAValue:
     """A generic that computes each element of `type_` on its own, by one parallel loop for each
-    dimension; `maps` index the inputs, `sizes` are those that the type does not say."""
+    dimension; `maps` index the inputs, `sizes` are those that the type does not say, by default
+    those of the inputs."""
     rank = type_.get_num_dims()
+    sizes = sizes or sizes_by_maps(emit, type_.get_shape(), inputs, maps)
     arguments = [tensor_type(v).element_type for v in inputs]
     block = Block(arg_types=[*arguments, type_.element_type])
     inner = Emitter.at_end(block, emit.location)

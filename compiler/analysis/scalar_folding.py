@@ -95,6 +95,8 @@ def fold(op: Operation) -> IntegerAttr | FloatAttr | SSAValue | None:
         return op.lhs if op.lhs is op.rhs else None
     if (same := _neutral(op)) is not None:
         return same
+    if isinstance(op, arith.SubiOp) and op.lhs is op.rhs:
+        return _integer(0, op.results[0].type)
     if not constants or None in constants:
         return None
     return _fold_constants(op, [c for c in constants if c is not None])

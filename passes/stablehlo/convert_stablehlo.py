@@ -12,9 +12,10 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, erase
+from ingot.compiler.analysis.sizes import is_dynamic
 from ingot.compiler.dialects.dispatch import SIGNATURE
 
-_DIALECTS = ("stablehlo.", "chlo.")
+_DIALECTS = ("stablehlo.", "chlo.", "shape.")
 
 
 def _is_stablehlo(function: func.FuncOp) -> bool:
@@ -36,14 +37,15 @@ def _is_computation(function: func.FuncOp) -> bool:
 def _convert(function: func.FuncOp) -> None:
     """Rebuild the body; the signature stays readable in an attribute where types lose a sign."""
     from ingot.passes.stablehlo.lowering import Lowering, check_type, signless
-    from ingot.passes.stablehlo.registry import LOWERINGS, SCALAR_RULES
+    from ingot.passes.stablehlo.registry import LOWERINGS, SCALAR_RULES, SIZED
 
     old = function.body.block
     for argument in old.args:
         what = f"argument {argument.index} of {function.sym_name.data} with"
         check_type(argument, argument.type, what)
     block = Block(arg_types=[signless(argument.type) for argument in old.args])
-    low = Lowering(LOWERINGS, SCALAR_RULES, Emitter.at_end(block, function.location))
+    low = Lowering(LOWERINGS, SIZED, SCALAR_RULES, Emitter.at_end(block, function.location))
+    low.has_sizes = any(map(is_dynamic, old.args))
     for before, after in zip(old.args, block.args, strict=True):
         after.name_hint = before.name_hint
         after.location = before.location
@@ -53,6 +55,9 @@ def _convert(function: func.FuncOp) -> None:
         low.emit.add(func.ReturnOp(*(low.value(value) for value in op.operands)))
 
     low.ops(list(old.ops), last)
+    for op in reversed(low.spare):
+        if not any(result.uses for result in op.results):
+            erase(op)
     type_ = function.function_type
     new_type = FunctionType.from_lists(
         [signless(t) for t in type_.inputs], [signless(t) for t in type_.outputs]

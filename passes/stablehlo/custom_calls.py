@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.traits import SymbolTable
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter, elementwise, fill, loop_indices
+from ingot.compiler.analysis.scalar_folding import int_of
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.host import CheckOp
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.compiler.dialects.stablehlo.operations import CompareOp, CustomCallOp
 from ingot.passes.stablehlo.factorizations import Triangle, cholesky, triangular_solve
@@ -127,6 +129,19 @@ def _trsm(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
     return [triangular_solve(low, a, b, system)]
 
 
+def _shape_assertion(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
+    """A check when the function is called; what the message says of numbers is left out."""
+    message = op.attributes.get("error_message")
+    text = message.data if isinstance(message, StringAttr) else "the sizes do not fit"
+    sentences = [sentence for sentence in text.split(". ") if "{" not in sentence]
+    if op.ins[0] not in low.numbers and op.ins[0] not in low.known:
+        raise _refusal(op)
+    condition = low.scalar(op.ins[0])
+    if int_of(condition) is None or int_of(condition) == 0:
+        low.emit.add(CheckOp(condition, ". ".join(sentences)))
+    return ()
+
+
 _TARGETS: dict[str, Call] = {
     **dict.fromkeys(
         (
@@ -136,6 +151,7 @@ _TARGETS: dict[str, Call] = {
         _as_it_is,
     ),
     **dict.fromkeys(("mhlo.topk", "topk", "TopK"), _top_k),
+    "shape_assertion": _shape_assertion,
     "ApproxTopK": _approximate_top_k,
     **dict.fromkeys(("lapack_spotrf_ffi", "lapack_cpotrf_ffi"), _potrf),
     **dict.fromkeys(("lapack_strsm_ffi", "lapack_ctrsm_ffi"), _trsm),

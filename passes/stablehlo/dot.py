@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, fill, make_generic
+from ingot.compiler.analysis.generics import Emitter, elementwise, fill, make_generic, sizes_by_maps
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
@@ -33,7 +33,8 @@ def contract(
     element = type_.element_type
     if isinstance(element, ComplexType):
         return _contract_complex(emit, inputs, maps, type_)
-    init = fill(emit, literal(emit, 0, element).ssa, type_)
+    sizes = sizes_by_maps(emit, type_.get_shape(), inputs, maps[:2], maps[2])
+    init = fill(emit, literal(emit, 0, element).ssa, type_, sizes)
     elements = [tensor_type(value).element_type for value in inputs]
     block = Block(arg_types=[*elements, element])
     inner = Emitter.at_end(block, emit.location)

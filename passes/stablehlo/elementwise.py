@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ingot.compiler.analysis.generics import Emitter, elementwise
+from ingot.compiler.analysis.sizes import is_dynamic
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering, ScalarRule, is_unsigned
@@ -58,6 +59,13 @@ def lower_broadcasting(rule: ScalarRule) -> Lower:
             scalars = [Scalar(emit, arg, u) for arg, u in zip(args, unsigned, strict=True)]
             return [rule(op, scalars).ssa]
 
+        if any(map(is_dynamic, (*op.ins, *op.outs))):
+            from ingot.passes.stablehlo.dynamic import broadcast_together
+
+            wide = broadcast_together(low, op, inputs)
+            return [
+                elementwise(low.emit, type_, wide, [AffineMap.identity(rank)] * len(wide), body)
+            ]
         maps = [
             broadcast_map(
                 shape_of(value),

@@ -47,6 +47,8 @@ def fold(op: Operation, known: dict[SSAValue, Array]) -> Array | None:
             return constant_array(cast("Attribute", value))
         except ValueError:
             return None
+    if op.name == "stablehlo.get_dimension_size":
+        return _dimension_size(op)
     rule = _FOLDS.get(op.name)
     if rule is None or not isinstance(op, StableHLOOp):
         return None
@@ -61,6 +63,16 @@ def fold(op: Operation, known: dict[SSAValue, Array]) -> Array | None:
     except (ValueError, _NotFolded):
         return None
     return result if result.dtype == dtype and result.shape == shape else None
+
+
+def _dimension_size(op: Operation) -> Array | None:
+    import numpy as np
+
+    assert isinstance(op, StableHLOOp)
+    source, result = as_tensor(op.ins[0].type), as_tensor(op.outs[0].type)
+    assert source is not None and result is not None
+    size = source.get_shape()[op.int("dimension")]
+    return None if size < 0 else np.array(size, numpy_dtype(result.element_type))
 
 
 class _NotFolded(Exception):
@@ -125,12 +137,17 @@ def _arithmetic(function: str, kinds: str) -> Fold:
     return run
 
 
-_FOLDS: dict[str, Fold] = {
-    "stablehlo.convert": _convert,
+MOVES: dict[str, Fold] = {
     "stablehlo.reshape": lambda op, args, to: args[0].reshape(to[0]),
     "stablehlo.broadcast_in_dim": _broadcast,
     "stablehlo.slice": _slice,
     "stablehlo.concatenate": _concatenate,
+}
+"""Ops that put elements elsewhere, whatever the elements are."""
+
+_FOLDS: dict[str, Fold] = {
+    **MOVES,
+    "stablehlo.convert": _convert,
     "stablehlo.add": _arithmetic("add", "iuf"),
     "stablehlo.subtract": _arithmetic("subtract", "iuf"),
     "stablehlo.multiply": _arithmetic("multiply", "iuf"),

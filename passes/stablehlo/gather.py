@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, empty, loop_indices
+from ingot.compiler.analysis.generics import Emitter, elementwise, empty, loop_indices, size_of
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.stablehlo.attributes import GatherAttr
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering, is_unsigned
 from ingot.passes.stablehlo.shapes import index_of
+from ingot.passes.stablehlo.sizes import Index, open_only, room, sizes_of
 
 
 def lower_gather(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
+    """`gather` of slices of known sizes."""
+    return [gather(low, op, op.ints("slice_sizes") or ())]
+
+
+def gather(low: Lowering, op: StableHLOOp, sizes: Sequence[Index]) -> SSAValue:
     """Each element read at its start indices, moved so that the slice fits, plus its offsets.
 
     Every component of the start indices is an input of its own, so that what computes the indices
@@ -27,13 +34,12 @@ def lower_gather(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     numbers = op.properties.get("dimension_numbers")
     if not isinstance(numbers, GatherAttr):
         raise refuse(op, "stablehlo.gather without dimension numbers")
-    value, indices = low.operands(op)
+    value, indices, *_ = low.operands(op)
     type_ = low.result_type(op)
     rank = type_.get_num_dims()
-    extents, index_shape = shape_of(value), shape_of(indices)
-    if 0 in type_.get_shape():
-        return [empty(low.emit, type_)]
-    sizes = op.ints("slice_sizes") or ()
+    extents, index_shape = sizes_of(low.emit, value), shape_of(indices)
+    if 0 in type_.get_shape() and DYNAMIC_INDEX not in type_.get_shape():
+        return empty(low.emit, type_)
     offset_dims = numbers.list_of("offset_dims")
     collapsed = numbers.list_of("collapsed_slice_dims")
     operand_batch = numbers.list_of("operand_batching_dims")
@@ -66,9 +72,9 @@ def lower_gather(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
         position: list[SSAValue] = []
         for dim, extent in enumerate(extents):
             terms: list[SSAValue] = []
-            if dim in start_map and extent > sizes[dim]:
+            if dim in start_map and (most := room(emit, extent, sizes[dim])) != 0:
                 start = args[start_map.index(dim)]
-                terms.append(index_of(emit, start, unsigned, extent - sizes[dim]))
+                terms.append(index_of(emit, start, unsigned, most))
             if dim in operand_batch:
                 terms.append(loops[loop_of_index[index_batch[operand_batch.index(dim)]]])
             if dim in offset_of:
@@ -82,7 +88,13 @@ def lower_gather(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
         return [emit.add(tensor.ExtractOp(value, position, type_.element_type)).result]
 
     maps = [component_map(i) for i in range(len(start_map))]
-    return [elementwise(low.emit, type_, [indices] * len(maps), maps, body)]
+    loop_sizes: list[Index] = [1] * rank
+    for dim, loop in offset_of.items():
+        loop_sizes[loop] = sizes[dim]
+    for dim, loop in loop_of_index.items():
+        loop_sizes[loop] = size_of(low.emit, indices, dim)
+    open_sizes = open_only(low.emit, type_, loop_sizes)
+    return elementwise(low.emit, type_, [indices] * len(maps), maps, body, open_sizes)
 
 
 LOWERINGS: dict[str, Lower] = {"stablehlo.gather": lower_gather}

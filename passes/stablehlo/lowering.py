@@ -6,13 +6,12 @@ is a function of the op and this context that returns the new values of the op's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     AnyFloat,
     ComplexType,
     DenseIntOrFPElementsAttr,
@@ -28,14 +27,17 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ingot.compiler.analysis.constants import dense_constant, is_repeated, numpy_dtype
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter
+from ingot.compiler.analysis.sizes import is_dynamic
 from ingot.compiler.analysis.types import as_integer
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
+from ingot.passes.stablehlo import sizes
 from ingot.passes.stablehlo.folding import fold
 from ingot.passes.stablehlo.scalar import Scalar, constant
 
 if TYPE_CHECKING:
     from ingot.passes.stablehlo.folding import Array
+    from ingot.passes.stablehlo.sizes import Numbers
 
 Lower = Callable[["Lowering", StableHLOOp], Sequence[SSAValue]]
 """Emits what computes an op, and returns the values of its results."""
@@ -92,11 +94,19 @@ class Lowering:
     """Where new ops go, and what the old values have become."""
 
     rules: Mapping[str, Lower]
+    sized_rules: Collection[str]
+    """The ops that may have sizes which a call decides."""
     scalar_rules: Mapping[str, ScalarRule]
     emit: Emitter
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     known: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, "Array"])
     """Small old values whose elements are known."""
+    numbers: dict[SSAValue, Numbers] = field(default_factory=dict[SSAValue, "Numbers"])
+    """Small old values of which the host computes elements from sizes; None for others."""
+    has_sizes: bool = False
+    """Whether a call decides sizes of the function."""
+    spare: list[Operation] = field(default_factory=list[Operation])
+    """What makes tensors of such elements, whether these are used or not."""
 
     def value(self, old: SSAValue) -> SSAValue:
         """The new value of an old one."""
@@ -111,14 +121,20 @@ class Lowering:
         return signless_tensor(op.outs[index].type)
 
     def scalar(self, old: SSAValue) -> SSAValue:
-        """The element of an old value of rank 0, as a constant where it is known."""
+        """The element of an old value of rank 0, as a scalar of the host where it is known."""
         known = self.splat(old)
         if known is not None:
             return self.emit.add(arith.ConstantOp(known)).result
+        if old in self.numbers and (number := self.numbers[old].item()) is not None:
+            return number
         new = self.value(old)
         return self.emit.add(
             tensor.ExtractOp(new, [], signless_tensor(old.type).element_type)
         ).result
+
+    def signless_element(self, old: SSAValue) -> Attribute:
+        """The element type in L1 of an old value."""
+        return signless_tensor(old.type).element_type
 
     def splat(self, old: SSAValue) -> IntegerAttr | FloatAttr | None:
         """The element, signless, of an old value whose elements are known to be equal."""
@@ -162,6 +178,8 @@ class Lowering:
         if folded is not None and isinstance(op, StableHLOOp):
             literal = dense_constant(folded, signless_tensor(op.outs[0].type).element_type)
             results: Sequence[SSAValue] = self.emit.add(arith.ConstantOp(literal)).results
+        elif (numbers := sizes.compute(self, op)) is not None and sizes.is_complete(numbers):
+            results = [self._tensor_of(op, numbers)]
         elif isinstance(op, StableHLOOp):
             results = self._results(op)
         else:
@@ -175,7 +193,22 @@ class Lowering:
             new.name_hint = new.name_hint or old.name_hint
             self.values[old] = new
 
+    def _tensor_of(self, op: Operation, numbers: Numbers) -> SSAValue:
+        """The tensor of elements that the host computes."""
+        (result,) = op.results
+        made = tensor.FromElementsOp.create(
+            operands=list(numbers.reshape(-1)), result_types=[signless(result.type)]
+        )
+        self.spare.append(self.emit.add(made))
+        return made.results[0]
+
     def _results(self, op: StableHLOOp) -> Sequence[SSAValue]:
+        if op.name not in self.sized_rules and any(map(is_dynamic, (*op.ins, *op.outs))):
+            raise refuse(
+                op,
+                f"{op.name} of dynamic shape is not supported yet",
+                "export the program with static shapes",
+            )
         rule = self.rules.get(op.name)
         if rule is None:
             raise refuse(op, f"{op.name} is not supported yet")
@@ -248,7 +281,7 @@ def check_types(op: Operation) -> None:
 
 
 def check_type(where: Operation | SSAValue, type_: Attribute, what: str) -> None:
-    """Refuse a type of dynamic shape, quantized, complex, or no tensor."""
+    """Refuse a type that is quantized, of wide complex numbers, or no tensor."""
     if not isinstance(type_, TensorType):
         if "!stablehlo.token" in str(type_) or "tuple" in str(type_):
             raise refuse(
@@ -259,12 +292,6 @@ def check_type(where: Operation | SSAValue, type_: Attribute, what: str) -> None
         return
     ranked = cast("TensorType[Attribute]", type_)
     element = ranked.element_type
-    if DYNAMIC_INDEX in ranked.get_shape():
-        raise refuse(
-            where,
-            f"{what} the dynamic shape {type_} is not supported yet",
-            "export the program with static shapes",
-        )
     if "!quant" in str(element):
         raise refuse(
             where,

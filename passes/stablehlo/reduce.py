@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ingot.compiler.analysis.generics import Emitter, fill, make_generic
+from ingot.compiler.analysis.generics import Emitter, fill, make_generic, sizes_by_maps
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import IteratorTypeAttr, YieldOp
@@ -29,8 +29,10 @@ def combine(
     `windows` only give loops their extents.
     """
     count = len(op.outs)
+    sizes = sizes_by_maps(low.emit, low.result_type(op).get_shape(), inputs, maps, output)
     inits = [
-        fill(low.emit, low.scalar(op.ins[count + i]), low.result_type(op, i)) for i in range(count)
+        fill(low.emit, low.scalar(op.ins[count + i]), low.result_type(op, i), sizes)
+        for i in range(count)
     ]
     everything = [*inputs, *windows, *inits]
     block = Block(arg_types=[tensor_type(value).element_type for value in everything])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, i1
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ingot.compiler.analysis.generics import Emitter, empty, fill
@@ -16,6 +16,7 @@ from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering, is_complex
 from ingot.passes.stablehlo.reduce import combine
 from ingot.passes.stablehlo.shapes import reverse
+from ingot.passes.stablehlo.sizes import open_only, sizes_of
 from ingot.passes.stablehlo.slices import pad
 
 
@@ -135,13 +136,16 @@ def _scan(low: Lowering, op: StableHLOOp, value: SSAValue, dim: int, backwards: 
     """`ingot.scan`: the last window has seen all elements."""
     type_ = low.result_type(op)
     element = type_.element_type
+    sizes = sizes_of(low.emit, value)
     shape = [size for i, size in enumerate(type_.get_shape()) if i != dim]
-    init = fill(low.emit, low.scalar(op.ins[1]), TensorType(element, shape))
+    start: TensorType[Attribute] = TensorType(element, shape)
+    rest = open_only(low.emit, start, [*sizes[:dim], *sizes[dim + 1 :]])
+    init = fill(low.emit, low.scalar(op.ins[1]), start, rest)
     block = Block(arg_types=[element, element])
     inner = Emitter.at_end(block, low.emit.location)
     inner.add(ingot.YieldOp(*low.inline(inner, op.bodies[0], block.args)))
     source = reverse(low.emit, value, [dim]) if backwards else value
-    output = empty(low.emit, type_)
+    output = empty(low.emit, type_, open_only(low.emit, type_, sizes))
     scan = low.emit.add(ingot.ScanOp(source, output, init, dim, True, Region(block)))
     return reverse(low.emit, scan.scanned, [dim]) if backwards else scan.scanned
 

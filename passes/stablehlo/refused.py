@@ -51,6 +51,10 @@ LOWERINGS: dict[str, Lower] = {
         )
         for name in ("uniform_quantize", "uniform_dequantize")
     },
+    "stablehlo.set_dimension_size": _refusing(
+        "the size of a tensor cannot change while the program runs",
+        "pad the tensor, and mask what is past its end",
+    ),
     "stablehlo.rng": _refusing(
         "its numbers are not defined", "use stablehlo.rng_bit_generator, as jax.random does"
     ),

@@ -58,3 +58,23 @@ LOWERINGS: dict[str, Lower] = {
     **refused.LOWERINGS,
 }
 """Every op that is lowered, or refused with more than its name."""
+
+SIZED: frozenset[str] = frozenset(
+    {
+        *SCALAR_RULES,
+        "chlo.top_k",
+        *(name for name in LOWERINGS if name.startswith("chlo.broadcast_")),
+        *(
+            f"stablehlo.{name}"
+            for name in (
+                "batch_norm_inference", "broadcast_in_dim", "case", "concatenate", "convolution",
+                "custom_call", "dot", "dot_general", "dynamic_broadcast_in_dim", "dynamic_gather",
+                "dynamic_iota", "dynamic_pad", "dynamic_reshape", "dynamic_slice",
+                "dynamic_update_slice", "gather", "get_dimension_size", "if", "map",
+                "optimization_barrier", "pad", "real_dynamic_slice", "reduce", "reduce_window",
+                "reverse", "slice", "sort", "transpose", "while",
+            )
+        ),
+    }
+)  # fmt: skip
+"""The ops that may take or make tensors with sizes that a call decides."""

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     i64,
 )
-from xdsl.dialects.tensor import ConcatOp
+from xdsl.dialects.tensor import ConcatOp, ExtractOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
@@ -30,9 +30,10 @@ from ingot.passes.stablehlo.lowering import (
     element_of,
     is_complex,
     is_unsigned,
-    shape_of_type,
 )
-from ingot.passes.stablehlo.scalar import Scalar, constant
+from ingot.passes.stablehlo.scalar import Scalar
+from ingot.passes.stablehlo.sizes import Index, open_only, sizes_of
+from ingot.passes.stablehlo.sizes import scalar as as_scalar
 
 
 def lower_constant(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
@@ -97,6 +98,8 @@ def reverse(emit: Emitter, value: SSAValue, dims: Sequence[int]) -> SSAValue:
     type_ = tensor_type(value)
     shape = type_.get_shape()
     rank = len(shape)
+    if any(shape[dim] < 0 for dim in dims):
+        return _reverse_by_index(emit, value, dims)
     exprs = [
         AffineExpr.dimension(dim) * -1 + (shape[dim] - 1)
         if dim in dims and shape[dim] > 1
@@ -105,6 +108,21 @@ def reverse(emit: Emitter, value: SSAValue, dims: Sequence[int]) -> SSAValue:
     ]
     map_ = AffineMap(rank, 0, tuple(exprs))
     return elementwise(emit, type_, [value], [map_], lambda _, args: args)
+
+
+def _reverse_by_index(emit: Emitter, value: SSAValue, dims: Sequence[int]) -> SSAValue:
+    """`reverse` along sizes that a call decides."""
+    type_ = tensor_type(value)
+    sizes = sizes_of(emit, value)
+
+    def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        at = [Scalar(inner, loop) for loop in loop_indices(inner, len(sizes))]
+        for dim in dims:
+            at[dim] = as_scalar(inner, sizes[dim]) - 1 - at[dim]
+        element = type_.element_type
+        return [inner.add(ExtractOp(value, [i.ssa for i in at], element)).result]
+
+    return elementwise(emit, type_, [], [], body, open_only(emit, type_, sizes))
 
 
 def lower_reverse(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
@@ -125,8 +143,8 @@ def lower_concatenate(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     return low.emit.add(concat).results
 
 
-def lower_iota(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
-    """The index along a dimension as a number."""
+def iota(low: Lowering, op: StableHLOOp, sizes: Sequence[SSAValue] = ()) -> SSAValue:
+    """The index along a dimension as a number; `sizes` are those that the type leaves open."""
     type_ = low.result_type(op)
     dim = op.int("iota_dimension")
     unsigned = is_unsigned(op.outs[0].type)
@@ -138,14 +156,12 @@ def lower_iota(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
             return [index.to(element, unsigned).ssa]
         return [index.to(IntegerType(32)).to(element).ssa]
 
-    return [elementwise(low.emit, type_, [], [], body)]
+    return elementwise(low.emit, type_, [], [], body, sizes)
 
 
-def lower_get_dimension_size(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
-    """A constant: shapes are static."""
-    size = shape_of_type(op.ins[0].type)[op.int("dimension")]
-    scalar = low.emit.add(arith.ConstantOp(constant(size, low.result_type(op).element_type)))
-    return [fill(low.emit, scalar.result, low.result_type(op))]
+def lower_iota(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
+    """`iota` of a known shape."""
+    return [iota(low, op)]
 
 
 def lower_bitcast_convert(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
@@ -205,12 +221,16 @@ def lower_barrier(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     return low.operands(op)
 
 
-def index_of(emit: Emitter, value: SSAValue, unsigned: bool, most: int) -> SSAValue:
+def index_of(emit: Emitter, value: SSAValue, unsigned: bool, most: Index) -> SSAValue:
     """A start index of any integer type as `index`, moved into 0..most.
 
     It is limited in its own type: an index on the device has 32 bits.
     """
     scalar = Scalar(emit, value, unsigned)
+    if not isinstance(most, int):
+        scalar = scalar.to(i64) if scalar.width < 32 or unsigned else scalar
+        limited = scalar.as_signed().maximum(0).minimum(Scalar(emit, most).to(scalar.type))
+        return limited.to(IndexType()).ssa
     if not unsigned:
         scalar = scalar.maximum(0)
     if most < 1 << (scalar.width - (0 if unsigned else 1)):
@@ -227,7 +247,6 @@ LOWERINGS: dict[str, Lower] = {
     "stablehlo.reverse": lower_reverse,
     "stablehlo.concatenate": lower_concatenate,
     "stablehlo.iota": lower_iota,
-    "stablehlo.get_dimension_size": lower_get_dimension_size,
     "stablehlo.bitcast_convert": lower_bitcast_convert,
     "stablehlo.optimization_barrier": lower_barrier,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from dataclasses import dataclass
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, TensorType, i64
@@ -24,25 +24,29 @@ from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering, is_unsigned
+from ingot.passes.stablehlo.scalar import Scalar
 from ingot.passes.stablehlo.shapes import index_of
+from ingot.passes.stablehlo.sizes import Index, computed, open_only, room, scalar, sizes_of
 
 
 def extract_slice(
     emit: Emitter,
     value: SSAValue,
-    starts: Sequence[int],
-    sizes: Sequence[int],
-    strides: Sequence[int],
+    starts: Sequence[Index],
+    sizes: Sequence[Index],
+    strides: Sequence[Index],
 ) -> SSAValue:
-    """`tensor.extract_slice` at known positions."""
-    type_ = TensorType(tensor_type(value).element_type, sizes)
+    """`tensor.extract_slice`."""
     lists = {"static_offsets": starts, "static_sizes": sizes, "static_strides": strides}
+    known = {
+        name: [index if isinstance(index, int) else DYNAMIC_INDEX for index in values]
+        for name, values in lists.items()
+    }
     op = tensor.ExtractSliceOp.build(
-        operands=[value, [], [], []],
-        result_types=[type_],
-        properties={k: DenseArrayBase.from_list(i64, list(v)) for k, v in lists.items()},
+        operands=[value, *([v for v in row if not isinstance(v, int)] for row in lists.values())],
+        result_types=[TensorType(tensor_type(value).element_type, known["static_sizes"])],
+        properties={k: DenseArrayBase.from_list(i64, v) for k, v in known.items()},
     )
-    assert DYNAMIC_INDEX not in (*starts, *sizes, *strides)
     return emit.add(op).result
 
 
@@ -60,7 +64,7 @@ def lower_dynamic_slice(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     """Each element read at its index plus the start, which is moved so that the slice fits."""
     value, *starts = low.operands(op)
     type_ = low.result_type(op)
-    sizes, extents = type_.get_shape(), shape_of(value)
+    sizes, extents = type_.get_shape(), sizes_of(low.emit, value)
     unsigned = [is_unsigned(start.type) for start in op.ins[1:]]
     if 0 in sizes:
         return [empty(low.emit, type_)]
@@ -68,7 +72,7 @@ def lower_dynamic_slice(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     def body(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         indices: list[SSAValue] = []
         for dim, loop in enumerate(loop_indices(emit, len(sizes))):
-            most = extents[dim] - sizes[dim]
+            most = room(emit, extents[dim], sizes[dim])
             if most == 0:
                 indices.append(loop)
                 continue
@@ -85,7 +89,7 @@ def lower_dynamic_update_slice(low: Lowering, op: StableHLOOp) -> Sequence[SSAVa
     value, update, *starts = low.operands(op)
     type_ = low.result_type(op)
     rank = type_.get_num_dims()
-    sizes, extents = shape_of(update), shape_of(value)
+    sizes, extents = sizes_of(low.emit, update), sizes_of(low.emit, value)
     unsigned = [is_unsigned(start.type) for start in op.ins[2:]]
     if 0 in sizes:
         return [value]
@@ -94,16 +98,16 @@ def lower_dynamic_update_slice(low: Lowering, op: StableHLOOp) -> Sequence[SSAVa
         conditions: list[SSAValue] = []
         indices: list[SSAValue] = []
         for dim, loop in enumerate(loop_indices(emit, rank)):
-            most = extents[dim] - sizes[dim]
+            most = room(emit, extents[dim], sizes[dim])
             if most == 0:
                 indices.append(loop)
                 continue
             start = index_of(emit, args[1 + dim], unsigned[dim], most)
-            position = emit.add(arith.SubiOp(loop, start)).result
-            last = emit.index(sizes[dim] - 1)
-            conditions.append(emit.add(arith.CmpiOp(position, emit.index(0), "sge")).result)
-            conditions.append(emit.add(arith.CmpiOp(position, last, "sle")).result)
-            indices.append(clamp(emit, position, 0, sizes[dim] - 1))
+            position = Scalar(emit, emit.add(arith.SubiOp(loop, start)).result)
+            last = scalar(emit, sizes[dim]) - 1
+            conditions.append(position.compare("ge", 0).ssa)
+            conditions.append(position.compare("le", last).ssa)
+            indices.append(position.maximum(0).minimum(last).ssa)
         new = emit.add(tensor.ExtractOp(update, indices, type_.element_type)).result
         if not conditions:
             return [new]
@@ -117,9 +121,9 @@ def pad(
     emit: Emitter,
     value: SSAValue,
     padding: SSAValue,
-    low: Sequence[int],
-    high: Sequence[int],
-    interior: Sequence[int] | None = None,
+    low: Sequence[Index],
+    high: Sequence[Index],
+    interior: Sequence[Index] | None = None,
 ) -> SSAValue:
     """`value` with the scalar `padding` around and between its elements.
 
@@ -128,24 +132,22 @@ def pad(
     between = interior or (0,) * len(low)
     if not any((*low, *high, *between)):
         return value
-    sizes = shape_of(value)
-    shape = [
-        before + size + max(size - 1, 0) * gap + after
-        for size, before, after, gap in zip(sizes, low, high, between, strict=True)
-    ]
+    own = sizes_of(emit, value)
+    axes = [_Axis(*row) for row in zip(own, low, high, between, strict=True)]
+    sizes = [axis.padded(emit) for axis in axes]
+    shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
     type_: TensorType[Attribute] = TensorType(tensor_type(value).element_type, shape)
-    if prod(sizes) == 0:
-        return fill(emit, padding, type_)
-    if 0 in shape:
+    open_sizes = open_only(emit, type_, sizes)
+    if 0 in own:
+        return fill(emit, padding, type_, open_sizes)
+    if 0 in shape and DYNAMIC_INDEX not in shape:
         return empty(emit, type_)
 
     def body(inner: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         conditions: list[SSAValue] = []
         indices: list[SSAValue] = []
-        for dim, loop in enumerate(loop_indices(inner, len(shape))):
-            index, holds = _source_index(
-                inner, loop, shape[dim], sizes[dim], low[dim], between[dim] + 1
-            )
+        for axis, loop in zip(axes, loop_indices(inner, len(shape)), strict=True):
+            index, holds = axis.source(inner, loop)
             indices.append(index)
             conditions += holds
         element = inner.add(tensor.ExtractOp(value, indices, type_.element_type)).result
@@ -153,7 +155,52 @@ def pad(
             return [element]
         return [inner.add(arith.SelectOp(all_of(inner, conditions), element, padding)).result]
 
-    return elementwise(emit, type_, [], [], body)
+    return elementwise(emit, type_, [], [], body, open_sizes)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """How one dimension is padded."""
+
+    size: Index
+    low: Index
+    high: Index
+    gap: Index
+
+    def padded(self, emit: Emitter) -> Index:
+        """The size of the result."""
+        match self:
+            case _Axis(int(size), int(low), int(high), int(gap)):
+                return low + size + max(size - 1, 0) * gap + high
+            case _Axis(size, 0, 0, 0):
+                return size
+            case _:
+                pass
+        total = scalar(emit, self.size)
+        if self.gap != 0:
+            total = total + (total - 1).maximum(0) * scalar(emit, self.gap)
+        for amount in (self.low, self.high):
+            total = total if amount == 0 else total + scalar(emit, amount)
+        return computed(total)
+
+    def source(self, emit: Emitter, loop: SSAValue) -> tuple[SSAValue, list[SSAValue]]:
+        """Where an element of the result comes from, moved into range, and whether it does."""
+        match self:
+            case _Axis(int(size), int(low), int(high), int(gap)):
+                extent = low + size + (size - 1) * gap + high
+                return _source_index(emit, loop, extent, size, low, gap + 1)
+            case _Axis(_, 0, 0, 0):
+                return loop, []
+            case _:
+                pass
+        place, stride = scalar(emit, loop) - scalar(emit, self.low), scalar(emit, self.gap) + 1
+        last = scalar(emit, self.size) - 1
+        inside, index = place.compare("ge", 0), place.maximum(0).as_unsigned()
+        if self.gap != 0:
+            inside = inside & (index % stride).eq(0)
+            index = index / stride
+        index = index.as_signed()
+        return index.minimum(last).ssa, [(inside & index.compare("le", last)).ssa]
 
 
 def _source_index(

@@ -15,6 +15,7 @@ from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.arithmetic import total_order
 from ingot.passes.stablehlo.lowering import Lower, Lowering, is_unsigned
 from ingot.passes.stablehlo.scalar import Scalar
+from ingot.passes.stablehlo.sizes import open_only, sizes_of
 from ingot.passes.stablehlo.slices import extract_slice
 
 
@@ -49,7 +50,9 @@ def top_k(
     def position(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
         return [Scalar(emit, loop_indices(emit, len(shape))[last]).to(i32).ssa]
 
-    positions = elementwise(low.emit, index_type, [], [], position)
+    lengths = sizes_of(low.emit, value)
+    open_sizes = open_only(low.emit, index_type, lengths)
+    positions = elementwise(low.emit, index_type, [], [], position, open_sizes)
     element = type_.element_type
     block = Block(arg_types=[element, element, i32, i32])
     inner = Emitter.at_end(block, low.emit.location)
@@ -58,10 +61,10 @@ def top_k(
         a, b = total_order(a), total_order(b)
     inner.add(ingot.YieldOp((a.gt(b) if largest else a.lt(b)).ssa))
     results = low.emit.add(ingot.SortOp([value, positions], last, Region(block))).results
-    sizes = list(shape)
+    sizes = list(lengths)
     sizes[last] = k
     zeros, ones = [0] * len(shape), [1] * len(shape)
-    if sizes == list(shape):
+    if k == shape[last]:
         return results
     return [extract_slice(low.emit, result, zeros, sizes, ones) for result in results]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -75,6 +75,14 @@ def _reads(op: Operation) -> set[SSAValue]:
     return {v for v in tensors if not isinstance(v.owner, tensor.EmptyOp | FillOp)}
 
 
+def _is_stored(op: FillOp, known: Collection[Operation]) -> bool:
+    """Whether others read a tensor of equal elements than ops that know what the elements are."""
+    return any(
+        not isinstance(use.operation, GenericOp) or use.operation not in known
+        for use in op.results[0].uses
+    )
+
+
 _VIEWS = (tensor.EmptyOp, tensor.ExpandShapeOp, tensor.CollapseShapeOp, tensor.CastOp)
 
 
@@ -104,7 +112,7 @@ class _Function:
             if isinstance(op, GenericOp):
                 self.extents[op] = self._extents(op)
         for op in sized:
-            if op in inlined or (isinstance(op, FillOp) and not self._is_stored(op)):
+            if op in inlined or (isinstance(op, FillOp) and not _is_stored(op, {*sized, *inlined})):
                 continue
             self._outline(op)
         for op in [*reversed(sized), *reversed(list(inlined))]:
@@ -150,10 +158,6 @@ class _Function:
                     self.extents[owner] = self._extents(owner)
                     work.append((root, owner))
         return found
-
-    @staticmethod
-    def _is_stored(op: FillOp) -> bool:
-        return any(not isinstance(use.operation, GenericOp) for use in op.results[0].uses)
 
     def size(self, value: SSAValue, dim: int) -> Size:
         """The size of a dimension, computed where `emit` is if it has to be."""

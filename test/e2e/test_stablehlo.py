@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.conformance import judge, run_program
-from support.harness import DEVICES, SHARED, run
+from support.harness import DEVICES, SHARED, bundle_for, device, rt, run
 
-# What is refused so far, and what the refusal says.
-NOT_YET: dict[str, str] = {
-    "t_dyn_mlp": "shape",
-}
-
+from ingot.targets.bundle.writer import write_bundle
 
 # Where each folder is run every time; `make sweep` runs the other device too.
 _USUAL = {"stablehlo": "host", "stablehlo_torch": "vulkan"}
@@ -38,10 +34,7 @@ def programs() -> list[Any]:
 @pytest.mark.parametrize(("path", "device_name"), programs())
 def test_programs_are_right(path: Path, device_name: str) -> None:
     outcome = run_program(path, SHARED / "programs" / "data" / f"{path.stem}.npz", device_name)
-    if path.stem in NOT_YET:
-        assert outcome.verdict == "refused" and NOT_YET[path.stem] in outcome.reason
-    else:
-        assert outcome.verdict == "right", outcome
+    assert outcome.verdict == "right", outcome
 
 
 @pytest.mark.slow
@@ -52,6 +45,85 @@ def test_programs_are_right(path: Path, device_name: str) -> None:
 def test_conformance(path: Path, device_name: str) -> None:
     outcome = judge((path, path.with_suffix(".npz"), device_name))
     assert outcome.verdict in ("right", "refused"), outcome
+
+
+# As jax.export writes functions of (b, 3), with the sizes as tensors.
+SIZED = """
+  func.func @main(%x: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<3xf32>, tensor<?xf32>,
+      tensor<?x5xf32>, tensor<?x3xf32>) {
+    %three = stablehlo.constant dense<3> : tensor<1xi32>
+    %two = stablehlo.constant dense<2> : tensor<i32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %pad = stablehlo.constant dense<7.0> : tensor<f32>
+    %b = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+    %ok = stablehlo.compare GE, %b, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%ok, %b) {error_message = "Expected b >= 2. It is {0}",
+      has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+    %b1 = stablehlo.reshape %b : (tensor<i32>) -> tensor<1xi32>
+    %shape = stablehlo.concatenate %b1, %three, dim = 0
+      : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    // The mean of each column, taken away.
+    %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+      : (tensor<?x3xf32>, tensor<f32>) -> tensor<3xf32>
+    %n = stablehlo.convert %b : (tensor<i32>) -> tensor<f32>
+    %count = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f32>) -> tensor<3xf32>
+    %mean = stablehlo.divide %sum, %count : tensor<3xf32>
+    %wide = stablehlo.dynamic_broadcast_in_dim %mean, %shape, dims = [1]
+      : (tensor<3xf32>, tensor<2xi32>) -> tensor<?x3xf32>
+    %centered = stablehlo.subtract %x, %wide : tensor<?x3xf32>
+    // All elements in a row, with their positions.
+    %all = stablehlo.multiply %b1, %three : tensor<1xi32>
+    %line = stablehlo.dynamic_reshape %x, %all : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>
+    %places = stablehlo.dynamic_iota %all, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+    %ramp = stablehlo.add %line, %places : tensor<?xf32>
+    %padded = stablehlo.pad %x, %pad, low = [1, -1], high = [0, 3], interior = [1, 0]
+      : (tensor<?x3xf32>, tensor<f32>) -> tensor<?x5xf32>
+    // Every second row from the last.
+    %reversed = stablehlo.reverse %x, dims = [0] : tensor<?x3xf32>
+    %from = stablehlo.constant dense<0> : tensor<2xi32>
+    %by = stablehlo.constant dense<[2, 1]> : tensor<2xi32>
+    %rows = stablehlo.real_dynamic_slice %reversed, %from, %shape, %by
+      : (tensor<?x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x3xf32>
+    return %centered, %mean, %ramp, %padded, %rows : tensor<?x3xf32>, tensor<3xf32>, tensor<?xf32>,
+      tensor<?x5xf32>, tensor<?x3xf32>
+  }"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_sizes_that_a_call_decides(device_name: str) -> None:
+    loaded = rt.loads(write_bundle(bundle_for(SIZED, device_name))).bind(device(device_name))
+    for rows in (2, 7):
+        x = np.random.default_rng(rows).uniform(-1, 1, (rows, 3)).astype(np.float32)
+        centered, mean, ramp, padded, chosen = loaded.call("main", x)
+        assert np.allclose(mean, x.mean(0), atol=1e-6)
+        assert np.allclose(centered, x - x.mean(0), atol=1e-6)
+        assert np.array_equal(ramp, x.reshape(-1) + np.arange(3 * rows, dtype=np.float32))
+        want = np.full((2 * rows, 5), 7, np.float32)
+        want[1::2, :2] = x[:, 1:]
+        assert np.array_equal(padded, want)
+        assert np.array_equal(chosen, x[::-2])
+    with pytest.raises(rt.IngotError, match="Expected b >= 2"):
+        loaded.call("main", x[:1])
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_a_call_decides_what_is_repeated(device_name: str) -> None:
+    # As torch-mlir writes the broadcasting sum of tensors of unknown size.
+    t, s = "tensor<?x3xf32>", "tensor<2xindex>"
+    text = f"""
+      func.func @main(%x: {t}, %y: {t}) -> {t} {{
+        %a = shape.shape_of %x : {t} -> {s}
+        %b = shape.shape_of %y : {t} -> {s}
+        %c = shape.broadcast %a, %b : {s}, {s} -> {s}
+        %u = stablehlo.dynamic_broadcast_in_dim %x, %c, dims = [0, 1] : ({t}, {s}) -> {t}
+        %v = stablehlo.dynamic_broadcast_in_dim %y, %c, dims = [0, 1] : ({t}, {s}) -> {t}
+        %r = stablehlo.add %u, %v : {t}
+        return %r : {t}
+      }}"""
+    rng = np.random.default_rng(0)
+    for left, right in ((4, 4), (1, 4), (4, 1)):
+        x, y = (rng.uniform(-1, 1, (n, 3)).astype(np.float32) for n in (left, right))
+        assert np.array_equal(run(text, device_name, [x, y])[0], x + y)
 
 
 @pytest.mark.parametrize("device_name", DEVICES)

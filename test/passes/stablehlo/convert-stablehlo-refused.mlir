@@ -8,10 +8,26 @@ func.func @unknown_call(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error@+1 {{argument 0 of dynamic with the dynamic shape tensor<?x4xf32> is not supported yet}}
-func.func @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
-  %0 = stablehlo.negate %x : tensor<?x4xf32>
-  return %0 : tensor<?x4xf32>
+func.func @dynamic(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xcomplex<f32>> {
+  // expected-error@+1 {{stablehlo.fft of dynamic shape is not supported yet}}
+  %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<?x4xf32>) -> tensor<?x4xcomplex<f32>>
+  return %0 : tensor<?x4xcomplex<f32>>
+}
+
+// -----
+
+func.func @sized_by_data(%x: tensor<f32>, %n: tensor<1xi32>) -> tensor<?xf32> {
+  // expected-error@+1 {{stablehlo.dynamic_broadcast_in_dim by numbers that the device computes is not supported}}
+  %0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @resized(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.set_dimension_size is not supported: the size of a tensor cannot change}}
+  %0 = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }
 
 // -----
@@ -94,7 +110,7 @@ func.func @tensors_in_a_body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> 
 // -----
 
 func.func @computed_padding(%x: tensor<4xf32>, %z: tensor<f32>, %n: tensor<1xi64>) -> tensor<5xf32> {
-  // expected-error@+1 {{stablehlo.dynamic_pad by an amount that is computed at run time is not supported yet}}
+  // expected-error@+1 {{stablehlo.dynamic_pad by numbers that the device computes is not supported}}
   %0 = stablehlo.dynamic_pad %x, %z, %n, %n, %n : (tensor<4xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<5xf32>
   return %0 : tensor<5xf32>
 }

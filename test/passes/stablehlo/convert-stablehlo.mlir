@@ -171,6 +171,22 @@ func.func @custom(%x: tensor<8xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
   return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>
 }
 
+// Sizes are scalars of the host, of which other tensors are made.
+// CHECK-LABEL: func.func @sized
+// CHECK:         %[[N:.*]] = tensor.dim %x
+// CHECK-NOT:     tensor.from_elements
+// CHECK:         tensor.empty(%[[N]]) : tensor<?x2xf32>
+// CHECK:         linalg.generic
+// CHECK-SAME:    -> (d0)
+func.func @sized(%x: tensor<?xf32>) -> tensor<?x2xf32> {
+  %two = stablehlo.constant dense<2> : tensor<1xi32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %m = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %s = stablehlo.concatenate %m, %two, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %0 = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [0] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x2xf32>
+  return %0 : tensor<?x2xf32>
+}
+
 // Control flow on tensors becomes that of scf.
 // CHECK-LABEL: func.func @control
 // CHECK:         scf.while

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ingot.passes.stablehlo import complex_rules, refused
-from ingot.passes.stablehlo.registry import LOWERINGS, SCALAR_RULES
+from ingot.passes.stablehlo.registry import LOWERINGS, SCALAR_RULES, SIZED
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "jax.md"
 _REAL = frozenset(
@@ -24,11 +24,13 @@ def table() -> str:
 
     Only elementwise ops look at what an element is.
     """
-    lines = ["| op | in the bodies of reductions | of complex numbers |", "| --- | --- | --- |"]
-    for name in sorted(set(LOWERINGS) - set(refused.LOWERINGS)):
+    columns = ("op", "in the bodies of reductions", "of complex numbers", "of open sizes")
+    lines = [f"| {' | '.join(columns)} |", f"| {' | '.join('---' for _ in columns)} |"]
+    for name in sorted({*LOWERINGS, *SIZED} - set(refused.LOWERINGS)):
         scalar = name in SCALAR_RULES
         complex_ = complex_rules.defined(name) if scalar else name not in _REAL
-        lines.append(f"| `{name}` | {'yes' if scalar else ''} | {'yes' if complex_ else ''} |")
+        marks = ["yes" if mark else "" for mark in (scalar, complex_, name in SIZED)]
+        lines.append(f"| `{name}` | {' | '.join(marks)} |")
     return "\n".join(lines) + "\n"
 
 
