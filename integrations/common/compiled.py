@@ -50,8 +50,8 @@ class CompiledFunction:
     bundle: Bundle = field(repr=False)
     """The compiled program, with a variant for each target."""
     boundary: Boundary = field(repr=False)
-    device: str | None = None
-    """Where calls run, as `ingot devices` names it; None is the first that runs the bundle."""
+    device: Device | str | None = None
+    """Where calls run, open or as `ingot devices` names it; None: the first that can."""
 
     @property
     def mlir(self) -> str:
@@ -64,9 +64,8 @@ class CompiledFunction:
         from ingot.runtime import open_device
         from ingot.runtime.program import Program
 
-        if self.device is None:
-            return Program(self.bundle, _first_device(self.bundle))
-        return Program(self.bundle, open_device(self.device))
+        device = open_device(self.device) if isinstance(self.device, str) else self.device
+        return Program(self.bundle, device or _first_device(self.bundle))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function; raises `ArgumentError` for arguments of another shape or type."""
@@ -75,8 +74,8 @@ class CompiledFunction:
             return self.boundary.values(())
         return self.boundary.values(result if isinstance(result, tuple) else (result,))
 
-    def bind(self, device: str) -> CompiledFunction:
-        """The same function on another device, for example `vulkan:0`."""
+    def bind(self, device: Device | str) -> CompiledFunction:
+        """The same function on another device, open or named, for example `vulkan:0`."""
         return CompiledFunction(self.name, self.bundle, self.boundary, device)
 
     def save(
@@ -103,7 +102,7 @@ def compile_program(
     name: str,
     *,
     target: str | Sequence[str],
-    device: str | None,
+    device: Device | str | None,
     math: MathMode,
     demote_f64: bool,
 ) -> CompiledFunction:

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingot.compiler.driver.options import MathMode
 from ingot.integrations.compiled import (
@@ -22,6 +22,9 @@ from ingot.integrations.compiled import (
     name_of,
 )
 
+if TYPE_CHECKING:
+    from ingot.runtime.hal import Device
+
 __all__ = ["CompiledFunction", "compile"]
 
 
@@ -29,7 +32,7 @@ def compile(
     fn: Callable[..., Any],
     *args: Any,
     target: str | Sequence[str] = DEFAULT_TARGET,
-    device: str | None = None,
+    device: Device | str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
@@ -41,7 +44,7 @@ def compile(
     Arguments are pytrees of arrays, of `jax.ShapeDtypeStruct`, or static as `jax.jit` means it;
     what `fn` captures becomes constants of the bundle. The compiled function takes the arguments
     that are not static, JAX's or NumPy's arrays, and returns the result's pytree of JAX arrays.
-    `device` names where calls run (`ingot devices`); by default the first one that can.
+    `device` is where calls run, open or as `ingot devices` names it; by default the first that can.
 
     Raises `CompileError` for what cannot be compiled, and whatever JAX raises when it traces.
     """

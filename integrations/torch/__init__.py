@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingot.compiler.driver.options import MathMode
 from ingot.integrations.compiled import (
@@ -22,6 +22,9 @@ from ingot.integrations.compiled import (
     name_of,
 )
 
+if TYPE_CHECKING:
+    from ingot.runtime.hal import Device
+
 __all__ = ["CompiledFunction", "compile"]
 
 
@@ -29,7 +32,7 @@ def compile(
     module: Any,
     *args: Any,
     target: str | Sequence[str] = DEFAULT_TARGET,
-    device: str | None = None,
+    device: Device | str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     dynamic_shapes: Any = None,
     math: MathMode = "safe",
@@ -41,7 +44,7 @@ def compile(
     are; `dynamic_shapes` is `torch.export`'s and leaves sizes open. Parameters and buffers become
     constants of the bundle. The compiled function takes tensors on the CPU and returns what the
     module returns. `module` may also be an `ExportedProgram`, and then there are no `args`.
-    `device` names where calls run (`ingot devices`); by default the first one that can.
+    `device` is where calls run, open or as `ingot devices` names it; by default the first that can.
 
     Raises `CompileError` for what cannot be compiled, and whatever PyTorch raises when it traces.
     """
