@@ -31,6 +31,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "ml_program": (f"{_XDSL}.ml_program", "MLProgram"),
     "plan": (f"{_OURS}.plan", "Plan"),
     "scf": (f"{_OURS}.scf", "Scf"),
+    "sdy": (f"{_OURS}.sdy", "Sdy"),
     "shape": (f"{_OURS}.shape", "Shape"),
     "simdgroup": (f"{_OURS}.simdgroup", "Simdgroup"),
     "spirv": (f"{_OURS}.spirv", "SPIRV"),

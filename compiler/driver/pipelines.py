@@ -31,6 +31,7 @@ class Stage:
 def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L1: generics on tensors, whatever the source was; the same for every target."""
     return [
+        "drop-shardings",
         "stablehlo-expand-composites",
         "lift-cf-to-scf",
         "inline-calls",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-PASSES: tuple[str, ...] = ("stablehlo-expand-composites", "convert-stablehlo")
+PASSES: tuple[str, ...] = ("drop-shardings", "stablehlo-expand-composites", "convert-stablehlo")
 """Names of the passes of this level, in the order in which a program meets them."""
 
 CONSUMES: dict[str, tuple[str, ...]] = {
+    "drop-shardings": ("sdy.",),
     "stablehlo-expand-composites": ("stablehlo.composite",),
 }
 """Passes that change nothing in a module without these ops, by name or by `dialect.`."""
