@@ -198,18 +198,17 @@ def _on_registers(
     """Each thread computes its elements by multiply and add."""
     m, n, k = contraction.m, contraction.n, contraction.k
     vector = vector_width(shape, n)
-    reduction = 8
     table = tuple(
         tiles
         for tiles in _REGISTER_TILES
         if not ((tiles.group[0] < 32 and m > 16) or (tiles.group[1] < 32 and n > 16))
         and tiles.parts <= profile.max_threads_per_threadgroup
-        and _staged(tiles, reduction, shape.element_bytes) <= profile.threadgroup_memory
+        and _staged(tiles, shape.element_bytes) <= profile.threadgroup_memory
     )
     if not table:
         return None
     tiles = _choose(table, shape, contraction)
-    staged = _staged(tiles, reduction, shape.element_bytes)
+    reduction, staged = _depth(tiles), _staged(tiles, shape.element_bytes)
     lead = (1,) * len(shape.parallel[:-2])
     return Schedule(
         kind="contraction",
@@ -224,6 +223,11 @@ def _on_registers(
     )
 
 
-def _staged(tiles: _Tiles, reduction: int, element_bytes: int) -> int:
+def _depth(tiles: _Tiles) -> int:
+    """Depth of a staged tile: each thread copies a vector of four of it, or more."""
+    return 8 if min(tiles.group) * 8 >= 4 * tiles.parts else 16
+
+
+def _staged(tiles: _Tiles, element_bytes: int) -> int:
     """Bytes of threadgroup memory for one stage of both inputs, with their padding."""
-    return reduction * (sum(tiles.group) * element_bytes + 2 * 16)
+    return _depth(tiles) * (sum(tiles.group) * element_bytes + 2 * 16)

@@ -38,20 +38,37 @@ def test_pointwise_tiles_are_what_the_threads_compute(parallel, reduces, element
         assert parallel[-1] % schedule.vector == 0
 
 
-@given(sizes, sizes, sizes, st.sampled_from([2, 4]), profiles)
-def test_staged_tiles_fit_threadgroup_memory(m, n, k, element_bytes, profile):
+@given(sizes, sizes, sizes, st.sampled_from(["f32", "f16", "bf16"]), st.booleans(), profiles)
+def test_staged_tiles_fit_threadgroup_memory(m, n, k, element, turned, profile):
     shape = KernelShape(
         "pointwise",
         (m, n),
         has_reduction=True,
-        contraction=ContractionShape(m, n, k),
-        element_bytes=element_bytes,
+        contraction=ContractionShape(m, n, k, element, "f32", (k, k if turned else n)),
+        element_bytes=4,
     )
     schedule = select_schedule(shape, profile)
     assert schedule.threads <= profile.max_threads_per_threadgroup
     if schedule.kind == "contraction":
-        staged = sum(schedule.threadgroup[-2:]) * schedule.reduction * element_bytes
-        assert staged <= profile.threadgroup_memory
+        assert threadgroup_bytes(schedule, element) <= profile.threadgroup_memory
+        if schedule.unit:
+            groups = product(schedule.threadgroup) // product(schedule.subgroup)
+            assert groups * profile.simd_width == schedule.threads
+        else:
+            assert product(schedule.threadgroup) // product(schedule.thread) == schedule.threads
+
+
+def threadgroup_bytes(schedule: Schedule, element: str) -> int:
+    """At most what both tiles take, each with 16 bytes after its lines, and the exchange."""
+    size = 4 if element == "f32" or not schedule.unit else 2
+    rows, columns = schedule.threadgroup[-2:]
+    depth = schedule.reduction
+    lines = (rows, columns) if len(schedule.unit) and schedule.unit[0] == 16 else (depth, depth)
+    if schedule.unit == (8, 8, 8):
+        lines = (rows, depth)
+    staged = (rows + columns) * depth * size + 16 * sum(lines)
+    exchange = schedule.threads // 32 * 16 * 20 * 4 if schedule.unit[:1] == (16,) else 0
+    return schedule.stages * staged + exchange
 
 
 @given(sizes, sizes, sizes, profiles)
