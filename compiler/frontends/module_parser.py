@@ -160,6 +160,12 @@ class ModuleParser(Parser):
                 f"'{name}' is an op of the unknown dialect '{dialect}'"
                 "\nhelp: the input is StableHLO, TOSA, or func, linalg, tensor, arith, math and scf"
             )
+        if dialect == "tosa":
+            from ingot.compiler.dialects.tosa.table import UNREAD
+
+            if name in UNREAD:
+                why, instead = UNREAD[name]
+                return f"'{name}': {why}\nhelp: {instead}"
         names = [op.name for op in self.ctx.loaded_ops if op.name.startswith(f"{dialect}.")]
         close = get_close_matches(name, names, n=1)
         hint = f"\nhelp: did you mean '{close[0]}'?" if close else ""

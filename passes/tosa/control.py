@@ -32,6 +32,9 @@ def lower_cond_if(op: tosa.CondIfOp) -> Operation:
     condition = _scalar(emit, op.condition)
     regions = [op.detach_region(region) for region in (op.then_region, op.else_region)]
     for region in regions:
+        for argument, value in zip(list(region.block.args), op.inputs, strict=True):
+            argument.replace_all_uses_with(value)
+            region.block.erase_arg(argument)
         _end_in_yield(region)
     return emit.add(scf.IfOp(condition, list(op.result_types), regions[0], regions[1]))
 

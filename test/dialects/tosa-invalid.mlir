@@ -75,3 +75,28 @@ func.func @unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tosa.sqrt %x : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{'tosa.variable': variables keep values from call to call, which functions of a bundle cannot}}
+tosa.variable @v = dense<1.0> : tensor<4xf32>
+
+// -----
+
+func.func @computed_shape(%s: !tosa.shape<2>) {
+  // expected-error@+1 {{'tosa.add_shape': shapes that are computed are not supported}}
+  %0 = tosa.add_shape %s, %s : (!tosa.shape<2>, !tosa.shape<2>) -> !tosa.shape<2>
+  return
+}
+
+// -----
+
+func.func @inputs(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{the regions must take the inputs}}
+  %0 = "tosa.cond_if"(%c, %x) ({
+    tosa.yield %x : tensor<4xf32>
+  }, {
+    tosa.yield %x : tensor<4xf32>
+  }) : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

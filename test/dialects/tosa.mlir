@@ -46,10 +46,12 @@ func.func @llvm19(%x: tensor<1x4x4x2xi8>, %w: tensor<3x1x1x2xi8>, %b: tensor<3xi
 // Regions may name arguments; those of a condition are replaced by their values.
 // CHECK-LABEL: func.func @control
 func.func @control(%x: tensor<f32>, %y: tensor<f32>, %c: tensor<i1>) -> tensor<f32> {
-  // CHECK:      tosa.cond_if %c : tensor<i1> -> (tensor<f32>) {
-  // CHECK-NEXT:   tosa.yield %x
+  // CHECK:      tosa.cond_if %c (%a = %x, %b = %y) : tensor<i1> (tensor<f32>, tensor<f32>) -> (tensor<f32>) {
+  // CHECK-NEXT: ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+  // CHECK-NEXT:   tosa.yield %a
   // CHECK-NEXT: } else {
-  // CHECK-NEXT:   tosa.yield %y
+  // CHECK-NEXT: ^bb0(%{{.*}}: tensor<f32>, %[[B:.*]]: tensor<f32>):
+  // CHECK-NEXT:   tosa.yield %[[B]]
   %0 = tosa.cond_if %c (%a = %x, %b = %y) : tensor<i1> (tensor<f32>, tensor<f32>) -> tensor<f32> {
     tosa.yield %a : tensor<f32>
   } else {

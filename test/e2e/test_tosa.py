@@ -263,11 +263,13 @@ def test_weights_of_four_bits(device_name: str) -> None:
 
 CONTROL = """
 func.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %0 = tosa.cond_if %c -> (tensor<4xf32>) {
-    %1 = tosa.floor %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = tosa.cond_if %c (%a = %x) : tensor<i1> (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %1 = tosa.floor %a : (tensor<4xf32>) -> tensor<4xf32>
     tosa.yield %1 : tensor<4xf32>
   } else {
-    %1 = tosa.ceil %x : (tensor<4xf32>) -> tensor<4xf32>
+  ^bb0(%a: tensor<4xf32>):
+    %1 = tosa.ceil %a : (tensor<4xf32>) -> tensor<4xf32>
     tosa.yield %1 : tensor<4xf32>
   }
   %n = "tosa.const"() <{values = dense<3> : tensor<i32>}> : () -> tensor<i32>

@@ -34,14 +34,16 @@ class YieldOp(AbstractYieldOperation[Attribute]):
 
 @irdl_op_definition
 class CondIfOp(IRDLOperation):
-    """One of two computations, by a `tensor<i1>`; the regions use values from above.
+    """One of two computations, by a `tensor<i1>`, of the inputs or of values from above.
 
-    Where the text names arguments of the regions, `(%a = %x)`, they are replaced by their values.
+    Both regions take the inputs, and the text shows the names of arguments twice:
+    `tosa.cond_if %c (%a = %x) : tensor<i1> (T) -> T { ^bb0(%a: T): ... } else { ... }`.
     """
 
     name = "tosa.cond_if"
 
     condition = operand_def()
+    inputs = var_operand_def()
     outs = var_result_def()
     then_region = region_def("single_block")
     else_region = region_def("single_block")
@@ -51,15 +53,21 @@ class CondIfOp(IRDLOperation):
     def __init__(
         self,
         condition: SSAValue,
+        inputs: Sequence[SSAValue],
         result_types: Sequence[Attribute],
         then_region: Region,
         else_region: Region,
     ):
         super().__init__(
-            operands=[condition],
+            operands=[condition, list(inputs)],
             result_types=[list(result_types)],
             regions=[then_region, else_region],
         )
+
+    def verify_(self) -> None:
+        for region in (self.then_region, self.else_region):
+            if len(region.block.args) != len(self.inputs):
+                raise VerifyException("the regions must take the inputs")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -81,17 +89,18 @@ class CondIfOp(IRDLOperation):
         then_region = _parse_region(parser, arguments, input_types)
         parser.parse_keyword("else")
         else_region = _parse_region(parser, arguments, input_types)
-        for region in (then_region, else_region):
-            for argument, value in zip(list(region.block.args), inputs, strict=True):
-                argument.replace_all_uses_with(value)
-                region.block.erase_arg(argument)
-        return cls(condition, results, then_region, else_region)
+        return cls(condition, inputs, results, then_region, else_region)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.condition)
+        _print_assignments(printer, self.then_region, self.inputs)
         printer.print_string(" : ")
         printer.print_attribute(self.condition.type)
+        if self.inputs:
+            printer.print_string(" ")
+            with printer.in_parens():
+                printer.print_list(self.inputs.types, printer.print_attribute)
         printer.print_string(" -> ")
         with printer.in_parens():
             printer.print_list(self.outs.types, printer.print_attribute)
@@ -176,7 +185,10 @@ def _parse_assignments(
 def _parse_region(
     parser: Parser, arguments: Sequence[UnresolvedOperand], types: Sequence[Attribute]
 ) -> Region:
-    """A region whose arguments are named before it."""
+    """A region whose arguments are named before it, and perhaps again at its block."""
+    after_brace = parser.lexer.input.content[parser.pos + 1 :].lstrip()
+    if after_brace.startswith("^"):
+        return parser.parse_region()
     resolved = [
         parser.Argument(name.span, type_) for name, type_ in zip(arguments, types, strict=True)
     ]

@@ -25,6 +25,41 @@ _CONVOLUTION = "input weight bias input_zp? weight_zp?"
 _CONVOLUTION_ATTRIBUTES = "pad stride dilation acc_type? local_bound? quantization_info?"
 _ZERO_POINTS = "input_zp? output_zp?"
 
+_ARITHMETIC_OF_SHAPES = (
+    "add div_ceil div_floor exp2 log2_ceil log2_floor max min mod mul sub concat slice"
+)
+_BLOCK_SCALED = (
+    "cast_from_block_scaled cast_to_block_scaled conv2d_block_scaled matmul_t_block_scaled "
+    "reshape_block_scaled row_gather_block_scaled"
+)
+
+UNREAD: dict[str, tuple[str, str]] = {
+    **{
+        f"tosa.{name}": (
+            "variables keep values from call to call, which functions of a bundle cannot",
+            "make the variable an argument and a result",
+        )
+        for name in ("variable", "variable_read", "variable_write")
+    },
+    **{
+        f"tosa.{name}": (
+            "block-scaled types cannot be stored",
+            "export the program with scales written out as multiplications",
+        )
+        for name in _BLOCK_SCALED.split()
+    },
+    **{
+        f"tosa.{name}": (
+            "shapes that are computed are not supported",
+            "export the program with static shapes, or `?` in its types",
+        )
+        for name in (
+            *(f"{op}_shape" for op in _ARITHMETIC_OF_SHAPES.split()), "assert_equal_shape", "dim",
+        )
+    },
+}  # fmt: skip
+"""Ops of newer versions and extensions that are not read: why, and what to do instead."""
+
 SPECS: tuple[OpSpec, ...] = (
     *(_op(name, "input") for name in _UNARY.split()),
     *(_op(name, "input1 input2") for name in _BINARY.split()),
