@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
 from typing import cast
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import affine, arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 _IDS = frozenset(
     {
@@ -124,5 +132,27 @@ def known_divisor(value: SSAValue) -> int:
             return gcd(known_divisor(owner.operands[0]), known_divisor(owner.operands[1]))
         case "arith.index_cast" | "arith.index_castui":
             return known_divisor(owner.operands[0])
+        case "affine.apply":
+            assert isinstance(owner, affine.ApplyOp)
+            divisors = [known_divisor(operand) for operand in owner.operands]
+            return _divisor_of(owner.map.data.results[0], divisors)
+        case _:
+            return 1
+
+
+def _divisor_of(expr: AffineExpr, dims: Sequence[int]) -> int:
+    """What divides an expression over dimensions that are multiples of `dims`."""
+    match expr:
+        case AffineConstantExpr(value):
+            return abs(value)
+        case AffineDimExpr(position):
+            return dims[position]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            left, right = _divisor_of(lhs, dims), _divisor_of(rhs, dims)
+            if kind is AffineBinaryOpKind.Mul:
+                return left * right
+            if kind in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mod):
+                return gcd(left, right)
+            return 1
         case _:
             return 1

@@ -163,19 +163,24 @@ class Contraction:
     k: tuple[int, ...]
 
 
-def match_contraction(op: GenericOp) -> Contraction | None:
-    """Match `out += a * b` with plain projected permutations, casts on the way allowed."""
+def is_sum_of_products(op: GenericOp) -> bool:
+    """Whether an op computes `out += a * b` of its two inputs, casts on the way allowed."""
     combiner = match_combiner(op)
     if combiner is None or combiner.name != "add" or len(op.inputs) != 2:
-        return None
+        return False
     if captured_tensors(op):
-        return None
+        return False
     product = combiner.contribution.owner
     if not isinstance(product, arith.MulfOp | arith.MuliOp):
-        return None
+        return False
     sides = [through_casts(v) for v in product.operands]
     block = op.body.block
-    if {id(s) for s in sides} != {id(block.args[0]), id(block.args[1])}:
+    return {id(s) for s in sides} == {id(block.args[0]), id(block.args[1])}
+
+
+def match_contraction(op: GenericOp) -> Contraction | None:
+    """Match `out += a * b` with plain projected permutations, casts on the way allowed."""
+    if not is_sum_of_products(op):
         return None
     map_a, map_b, map_out = indexing_maps(op)
     if not all(m.is_projected_permutation() for m in (map_a, map_b, map_out)):

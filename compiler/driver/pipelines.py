@@ -105,6 +105,7 @@ def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
     return [
         *([*packed, "slices-to-generic"] if profile.api == "vulkan" else []),
         f"dispatch-form{_options(max_operands=most)}",
+        "dispatch-unfold-convolutions",
         "dispatch-collapse-dims",
         "canonicalize-tensor",
         "dispatch-outline",

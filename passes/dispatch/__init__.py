@@ -5,6 +5,7 @@ from __future__ import annotations
 PASSES: tuple[str, ...] = (
     "dispatch-pack-inputs",
     "dispatch-form",
+    "dispatch-unfold-convolutions",
     "dispatch-collapse-dims",
     "dispatch-outline",
     "dispatch-merge-kernels",

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 
+from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, TensorType, i64
+from xdsl.dialects import affine, arith, tensor
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
 
 from ingot.compiler.analysis.dispatch_graph import makes_inputs
 from ingot.compiler.analysis.functions import host_functions
@@ -29,7 +38,7 @@ from ingot.compiler.analysis.structured import (
     shape_of,
 )
 from ingot.compiler.analysis.tensor_types import tensor_type
-from ingot.compiler.dialects.dispatch import KIND, ROW_DIMS, RegionOp, YieldOp
+from ingot.compiler.dialects.dispatch import KIND, ROW_DIMS, UNFOLDED, RegionOp, YieldOp
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp
 
@@ -69,6 +78,9 @@ class _Merger:
         """Fill in the problem; returns whether anything can be merged."""
         generics = self.generics()
         for op in generics:
+            if UNFOLDED in op.attributes:
+                self._follow_maps(op)
+                continue
             parallel = is_parallel(op)
             shared = sum(parallel) if self.rows is None else self.rows
             if self.rows is None and makes_inputs(op):
@@ -165,11 +177,11 @@ class _Merger:
             operands.append(self._operand(operand, dims, emit, before))
             if position >= inputs:
                 self.groups[op.results[position - inputs]] = dims
+        extents = loop_extents(op)
         body = op.detach_region(op.body)
-        position = {loop: new for new, group in enumerate(groups) for loop in group}
-        for inner in body.walk():
+        for inner in list(body.walk()):
             if isinstance(inner, IndexOp):
-                inner.properties["dim"] = IntegerAttr(position[inner.dim.value.data], i64)
+                _index_merged(inner, groups, extents)
             for i, operand in enumerate(inner.operands):
                 if operand in self.values:
                     inner.operands[i] = self.values[operand]
@@ -205,6 +217,28 @@ class _Merger:
                     groups = tuple(tuple(g) for g in dims)
                     self.views[key] = collapse(before, value, groups)
                 return self.views[key]
+
+
+def _index_merged(op: IndexOp, groups: list[list[int]], extents: tuple[int, ...]) -> None:
+    """Let an index count what it did, of a loop that is merged with others."""
+    loop = op.dim.value.data
+    new = next(i for i, group in enumerate(groups) if loop in group)
+    op.properties["dim"] = IntegerAttr(new, i64)
+    group = groups[new]
+    if len(group) == 1:
+        return
+    place = group.index(loop)
+    stride = prod(extents[i] for i in group[place + 1 :])
+    expr: AffineExpr = AffineDimExpr(0)
+    if stride > 1:
+        expr = expr // stride
+    if place:
+        expr = expr % extents[loop]
+    uses = list(op.result.uses)
+    emit = Emitter(Builder(InsertPoint.after(op)), op.location)
+    apply = emit.add(affine.ApplyOp([op.result], AffineMapAttr(AffineMap(1, 0, (expr,)))))
+    for use in uses:
+        use.operation.operands[use.index] = apply.result
 
 
 def _merged_type(value: SSAValue, dims: list[list[int]]) -> TensorType[Attribute]:

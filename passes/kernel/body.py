@@ -14,6 +14,13 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.structured import (
@@ -30,7 +37,13 @@ from ingot.compiler.dialects.arith import (
 )
 from ingot.compiler.dialects.linalg import IndexOp, YieldOp
 from ingot.passes.kernel.emitter import Lanes
-from ingot.passes.kernel.linear import Linear, constant_index, linear_of, linear_of_expr
+from ingot.passes.kernel.linear import (
+    Linear,
+    constant_index,
+    is_multiple,
+    linear_of,
+    linear_of_expr,
+)
 from ingot.passes.kernel.memory import View
 
 if TYPE_CHECKING:
@@ -154,17 +167,66 @@ class Body:
             else:
                 forms[operand] = (self.evaluator.linear(operand), 0)
         combined = _combine(op, forms)
+        if combined is None and isinstance(op, affine.ApplyOp) and not op.map.data.num_symbols:
+            combined = self._divided(op.map.data.results[0], [forms[v] for v in op.operands])
         if combined is None:
             return False
         self.forms[op.results[0]] = combined
         return True
+
+    def _divided(
+        self, expr: AffineExpr, operands: list[tuple[Linear, int]]
+    ) -> tuple[Linear, int] | None:
+        """The form of an expression with quotients and remainders by constants.
+
+        Lanes that start at a multiple of their number stay within one period of the divisor.
+        """
+        match expr:
+            case AffineConstantExpr(value):
+                return Linear((), value), 0
+            case AffineDimExpr(position):
+                return operands[position]
+            case AffineBinaryOpExpr(kind, lhs, rhs):
+                left, right = self._divided(lhs, operands), self._divided(rhs, operands)
+            case _:
+                return None
+        if left is None or right is None:
+            return None
+        (form, step), (other, other_step) = left, right
+        if kind is AffineBinaryOpKind.Add:
+            return form + other, step + other_step
+        number = other.known
+        if number is None or other_step:
+            return None
+        if kind is AffineBinaryOpKind.Mul:
+            return form * number, step * number
+        width = self.lanes.width if self.lanes is not None else 1
+        divides = kind is AffineBinaryOpKind.FloorDiv
+        if number <= 0 or not (divides or kind is AffineBinaryOpKind.Mod):
+            return None
+        if step and (step != 1 or number % width or not is_multiple(form, width)):
+            return None
+        if form.known is not None:
+            quotient, remainder = divmod(form.known, number)
+            return Linear((), quotient if divides else remainder), 0 if divides else step
+        evaluator = self.evaluator
+
+        def make() -> Linear:
+            d = AffineDimExpr(0)
+            rounded = d // number if divides else d % number
+            return Linear.of(evaluator.apply(rounded, form.materialize(evaluator.builder)))
+
+        return evaluator.once((kind, form, number), make), 0 if divides else step
 
     def _extract(self, op: tensor.ExtractOp) -> SSAValue:
         """Read an element of a captured tensor, in every lane."""
         evaluator = self.evaluator
         source = op.tensor
         view = evaluator.view(source)
-        forms = [self.forms.get(v) or self._constant_form(v) for v in op.indices]
+        forms = [
+            self.forms.get(v) or self._constant_form(v) or self._clamped_form(v, size)
+            for v, size in zip(op.indices, shape_of(source), strict=True)
+        ]
         known = [f for f in forms if f is not None]
         # Loops count from zero, so only the upper end can be passed, by partial tiles.
         inside = not self.partial or all(_is_nonnegative(*f) for f in known)
@@ -202,6 +264,13 @@ class Body:
             return None
         form = linear_of(value)
         return (form, 0) if form.known is not None else None
+
+    def _clamped_form(self, value: SSAValue, size: int) -> tuple[Linear, int] | None:
+        """An index that is the same in all lanes, and that the body keeps inside the tensor."""
+        if not _is_clamped(value, size) or value in self.forms:
+            return None
+        code = self.get(value)
+        return None if isinstance(code.type, VectorType) else (Linear.of(code), 0)
 
     def _gather(self, source: SSAValue, op: tensor.ExtractOp, indices: list[SSAValue]) -> SSAValue:
         """Read at computed indices, kept inside the tensor: an index outside reads its edge."""

@@ -73,6 +73,16 @@ class Emitter:
             self.scopes.pop()
             self.builder = saved
 
+    @contextmanager
+    def anew(self) -> Generator[None]:
+        """Compute elements again that were computed before: `replaced` has changed since."""
+        saved = self.scopes
+        self.scopes = [Scope(shared=scope.shared) for scope in saved]
+        try:
+            yield
+        finally:
+            self.scopes = saved
+
     def known(self, key: Key) -> SSAValue | None:
         """What an enclosing scope computed for `key`."""
         for scope in reversed(self.scopes):

@@ -65,7 +65,7 @@ def tile_reduction(op: GenericOp, size: int) -> None:
     tile = Tile(k, tile_size(inner, k, size, extent, extent // size))
     tiler = Tiler(inner)
     inputs = [
-        tiler.slice(
+        tiler.tile_value(
             value,
             tuple(
                 tile if isinstance(e, AffineDimExpr) and e.position == loop else Tile(0, n)

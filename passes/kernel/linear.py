@@ -46,10 +46,6 @@ class Linear:
         """The number, when no value is involved."""
         return None if self.terms else self.constant
 
-    def is_multiple_of(self, n: int) -> bool:
-        """Whether every coefficient and the constant are multiples of n."""
-        return self.constant % n == 0 and all(c % n == 0 for _, c in self.terms)
-
     def materialize(self, builder: Builder) -> SSAValue:
         """An index value that holds the form, computed at the insertion point."""
         expr: AffineExpr = AffineConstantExpr(self.constant)

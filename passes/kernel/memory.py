@@ -27,7 +27,7 @@ from ingot.compiler.dialects.arith import (
 from ingot.compiler.dialects.bufferization import ToTensorOp
 from ingot.passes.kernel.emitter import Emitter, Lanes
 from ingot.passes.kernel.indices import mixed_offsets, mixed_sizes
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear, constant_index, is_multiple
 
 
 @dataclass
@@ -141,7 +141,7 @@ def _never_straddles(view: View, index: Sequence[Linear], lanes: Lanes) -> bool:
     """Whether a vector starts at a multiple of its width in a dimension that is one, too."""
     start = view.offsets[lanes.dim] + index[lanes.dim]
     size = shape_of(view.buffer)[lanes.dim]
-    return size % lanes.width == 0 and start.is_multiple_of(lanes.width)
+    return size % lanes.width == 0 and is_multiple(start, lanes.width)
 
 
 def shift(index: Sequence[Linear], dim: int, distance: int) -> list[Linear]:

@@ -19,7 +19,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.building import before
-from ingot.compiler.analysis.index_range import known_divisor
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import element_type, indexing_maps, shape_of
 from ingot.compiler.dialects.arith import CmpiOp, SelectOp
@@ -32,7 +31,7 @@ from ingot.passes.kernel.cooperative import load_inside
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes
-from ingot.passes.kernel.linear import Linear
+from ingot.passes.kernel.linear import Linear, is_multiple
 from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.store import store
 from ingot.passes.kernel.tile_share import Place, TileShare
@@ -184,7 +183,7 @@ class StagedTile:
         while width > 1 and (
             extent % width
             or self.extents[self.fast] % width
-            or (view is not None and not _is_multiple(view.offsets[-1], width))
+            or (view is not None and not is_multiple(view.offsets[-1], width))
             or elements // width < self.threads
         ):
             width //= 2
@@ -198,7 +197,8 @@ class StagedTile:
         lanes = Lanes(self.rank - 1, self.width) if self.width > 1 else None
         view = evaluator.view(self.source)
         if view is None:
-            value = evaluator.element(self.source, index, lanes)
+            with evaluator.anew():
+                value = evaluator.element(self.source, index, lanes)
         else:
             value = load_inside(evaluator, view, index, lanes)
         size = dimension_sizes(self.source)[self.depth_dim]
@@ -220,11 +220,6 @@ def _staged(value: SSAValue) -> AllocTensorOp:
     owner = value.owner
     assert isinstance(owner, AllocTensorOp), "the inputs of a tiled contraction are staged"
     return owner
-
-
-def _is_multiple(form: Linear, n: int) -> bool:
-    """Whether n divides an offset; the position of the reduction is a multiple of its step."""
-    return form.constant % n == 0 and all(c * known_divisor(v) % n == 0 for v, c in form.terms)
 
 
 def _bytes(element: object) -> int:
