@@ -55,6 +55,8 @@ class CompileError(Exception):
 
     def __init__(self, message: str, hint: str | None = None, filename: str = "") -> None:
         super().__init__(message)
+        if hint is not None:
+            self.add_note(f"help: {hint}")
         self.hint = hint
         self.filename = filename
 
