@@ -254,6 +254,8 @@ class ConvAttr(ParametrizedAttribute):
     @classmethod
     def read(cls, parser: AttrParser) -> ConvAttr:
         """Parse what stands between the angle brackets."""
+        if parser.parse_optional_keyword("raw"):
+            return cls._read_raw(parser)
 
         def side() -> ArrayAttr[StringAttr]:
             return ArrayAttr(
@@ -270,6 +272,37 @@ class ConvAttr(ParametrizedAttribute):
         kernel = side()
         parser.parse_punctuation("->")
         return cls(source, kernel, side())
+
+    @classmethod
+    def _read_raw(cls, parser: AttrParser) -> ConvAttr:
+        """`input_batch_dimension = 0, ..., output_spatial_dimensions = [1, 2]`."""
+        numbers: dict[str, list[int]] = {}
+
+        def field() -> None:
+            name = parser.parse_identifier()
+            parser.parse_punctuation("=")
+            listed = parser.parse_optional_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_integer
+            )
+            numbers[name] = [parser.parse_integer()] if listed is None else listed
+
+        parser.parse_comma_separated_list(parser.Delimiter.NONE, field)
+
+        def side(name: str, letters: dict[str, str]) -> ArrayAttr[StringAttr]:
+            places = {
+                place: letter
+                for kind, letter in letters.items()
+                for place in numbers.get(f"{name}_{kind}_dimension", ())
+            }
+            spatial = numbers.get(f"{name}_spatial_dimensions", [])
+            places |= {place: str(i) for i, place in enumerate(spatial)}
+            if sorted(places) != list(range(len(spatial) + 2)):
+                parser.raise_error(f"the dimensions of the {name} are not those of its rank")
+            return ArrayAttr(StringAttr(places[place]) for place in sorted(places))
+
+        features = {"input_feature": "i", "output_feature": "o"}
+        ends = {"batch": "b", "feature": "f"}
+        return cls(side("input", ends), side("kernel", features), side("output", ends))
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

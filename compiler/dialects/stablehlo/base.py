@@ -38,6 +38,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ingot.compiler.dialects.stablehlo.attributes import WordAttr, parse_ints
+from ingot.compiler.dialects.stablehlo.shapes import broken_shape
 
 FieldKind = Literal["ints", "int", "bool", "words"] | type[WordAttr]
 
@@ -117,6 +118,8 @@ class StableHLOOp(IRDLOperation):
             raise VerifyException(f"takes {self.OPERANDS} operands, but has {len(self.ins)}")
         if self.REGIONS >= 0 and len(self.bodies) != self.REGIONS:
             raise VerifyException(f"takes {self.REGIONS} regions, but has {len(self.bodies)}")
+        if (broken := broken_shape(self)) is not None:
+            raise VerifyException(broken)
 
 
 class FormattedOp(StableHLOOp):

@@ -71,6 +71,23 @@ def test_what_is_printed_is_read_as_the_same(op: str) -> None:
     assert module_text(second) == text
 
 
+RAW = (
+    "#stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, "
+    "input_spatial_dimensions = [1, 2], kernel_input_feature_dimension = 2, "
+    "kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], "
+    "output_batch_dimension = 0, output_feature_dimension = 3, "
+    "output_spatial_dimensions = [2, 1]>"
+)
+
+
+def test_raw_dimension_numbers_are_those_of_the_short_form() -> None:
+    module = read_module(f"module attributes {{a = {RAW}}} {{}}", "a.mlir", make_context())
+    assert "#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 1, 0, f]>" in module_text(module)
+    broken = RAW.replace("[2, 1]", "[2, 2]")
+    with pytest.raises(Refusal, match="the dimensions of the output are not those of its rank"):
+        read_module(f"module attributes {{a = {broken}}} {{}}", "a.mlir", make_context())
+
+
 @pytest.mark.parametrize(
     ("op", "message"),
     [
