@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, TensorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
@@ -114,7 +114,7 @@ def _pad(reverse: Reverse, op: Operation, cotangents: Sequence[SSAValue | None])
     (cotangent,) = cotangents
     assert cotangent is not None
     low, high = op.mixed_low, op.mixed_high
-    sizes, total = shape_of(op.source), shape_of(op.result)
+    sizes = shape_of(op.source)
     amounts = [a for a in (*low, *high) if isinstance(a, int)]
     if len(amounts) != len(low) + len(high) or min(amounts, default=0) < 0:
         raise refuse(
@@ -145,7 +145,6 @@ def _pad(reverse: Reverse, op: Operation, cotangents: Sequence[SSAValue | None])
         is_float(v.type) and v in reverse.active for o in op.region.walk() for v in o.operands
     ):
         raise refuse(op, "tensor.pad whose padding is computed cannot be differentiated")
-    assert DYNAMIC_INDEX not in total
 
 
 @reverses(tensor.ExtractOp)
@@ -176,6 +175,27 @@ def _at_place(
         return [inner.add(arith.SelectOp(all_of(inner, here), args[0], zero)).result]
 
     return elementwise(emit, type_, [scalar], [AffineMap(rank, 0, ())], body)
+
+
+@reverses(tensor.InsertOp)
+def _insert_scalar(reverse: Reverse, op: Operation, cotangents: Sequence[SSAValue | None]) -> None:
+    """The scalar gets the element of its place, the tensor the others."""
+    assert isinstance(op, tensor.InsertOp)
+    (cotangent,) = cotangents
+    assert cotangent is not None
+    element = op.scalar.type
+    indices = list(op.indices)
+
+    def here(emit: Emitter, _: Sequence[SSAValue]) -> list[SSAValue]:
+        return [emit.add(tensor.ExtractOp(cotangent, indices, element)).result]
+
+    if op.scalar in reverse.active:
+        part = elementwise(reverse.emit, TensorType(element, []), [], [], here)
+        reverse.add(op.scalar, part)
+    if op.dest in reverse.active:
+        zero = constant(reverse.emit, 0.0, element)
+        rest = tensor.InsertOp(zero, cotangent, indices)
+        reverse.add(op.dest, reverse.emit.add(rest).result)
 
 
 @reverses(tensor.FromElementsOp)

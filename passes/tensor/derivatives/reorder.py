@@ -54,8 +54,6 @@ def _scan(reverse: Reverse, op: Operation, cotangents: Sequence[SSAValue | None]
         )
     dimension = op.dimension.value.data
     type_ = tensor_type(op.input)
-    if type_.element_type != tensor_type(op.init).element_type:
-        raise refuse(op, "ingot.scan of mixed types cannot be differentiated yet")
     emit = reverse.emit
     of_scanned, of_last = cotangents
     start = zeros(emit, tensor_type(op.init)) if of_last is None else of_last
