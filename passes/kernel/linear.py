@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from ingot.compiler.analysis.index_range import known_divisor
 from ingot.compiler.dialects.arith import AddiOp, ConstantOp, MuliOp, SubiOp
 from ingot.passes.kernel.indices import apply_map, linear_coefficients
 
@@ -58,6 +59,11 @@ class Linear:
 def constant_index(builder: Builder, value: int) -> SSAValue:
     """An `arith.constant` of type index."""
     return builder.insert(ConstantOp.from_int_and_width(value, IndexType())).result
+
+
+def is_multiple(form: Linear, n: int) -> bool:
+    """Whether n divides the form, by what is known of its values."""
+    return form.constant % n == 0 and all(c * known_divisor(v) % n == 0 for v, c in form.terms)
 
 
 def linear_of_expr(expr: AffineExpr, dims: Sequence[Linear]) -> Linear | None:
