@@ -60,14 +60,17 @@ def _users(op: Operation) -> set[Operation]:
 def _follows_reduction(op: GenericOp) -> bool:
     """Whether `op` finishes a reduction: no elementwise op between them changes the shape."""
     shape = shape_of(op.results[0])
-    for operand in op.inputs:
-        owner = operand.owner
-        if (
-            isinstance(owner, GenericOp)
-            and shape_of(operand) == shape
-            and (not all(is_parallel(owner)) or _follows_reduction(owner))
-        ):
-            return True
+    seen = {op}
+    waiting = [op]
+    while waiting:
+        for operand in waiting.pop().inputs:
+            owner = operand.owner
+            if not isinstance(owner, GenericOp) or owner in seen or shape_of(operand) != shape:
+                continue
+            if not all(is_parallel(owner)):
+                return True
+            seen.add(owner)
+            waiting.append(owner)
     return False
 
 
