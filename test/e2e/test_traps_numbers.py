@@ -180,6 +180,28 @@ def test_integer_division(device_name: str, width: int) -> None:
 
 @both_devices
 @pytest.mark.parametrize("width", WIDTHS)
+def test_the_remainder_of_floor_division(device_name: str, width: int) -> None:
+    """Python's // and %: -7 // 3 is -3, and -7 % 3 is 2; x % x is 0."""
+    type_ = f"i{width}"
+    body = f"""
+      %q = arith.floordivsi %a, %b : {type_}
+      %p = arith.muli %q, %b : {type_}
+      %r = arith.subi %a, %p : {type_}
+      %z = arith.remsi %a, %a : {type_}"""
+    a, b = [-7, 7, -7, 7, -128], [3, 3, -3, -3, 7]
+    got = compute_all(
+        device_name,
+        body,
+        [("%q", type_), ("%r", type_), ("%z", type_)],
+        {"a": (type_, a), "b": (type_, b)},
+    )
+    check_integers(got[0], [x // y for x, y in zip(a, b, strict=True)])
+    check_integers(got[1], [x % y for x, y in zip(a, b, strict=True)])
+    check_integers(got[2], [0] * len(a))
+
+
+@both_devices
+@pytest.mark.parametrize("width", WIDTHS)
 def test_shifts_by_the_width_and_more(device_name: str, width: int) -> None:
     type_ = f"i{width}"
     amounts = [0, width - 1, width, width + 1, 31, 32, 33, 63, 64, 65, 127, -1]

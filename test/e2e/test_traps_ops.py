@@ -353,3 +353,40 @@ def test_reductions_of_every_kind_over_every_dimension(device_name: str) -> None
             total = reduce.reduce(wide, axis=tuple(dims), dtype=wide.dtype)
             expected[name] = [np.asarray(total.astype(x.dtype))]
     check_module(text, device_name, inputs, expected)
+
+
+def copied(name: str, source: str, result: str, maps: str, loops: int) -> str:
+    """A function that copies what an indexing map reads."""
+    dims = ", ".join(f"d{i}" for i in range(loops))
+    parallel = ", ".join(['"parallel"'] * loops)
+    return f"""
+    func.func @{name}(%x: {source}) -> {result} {{
+      %e = tensor.empty() : {result}
+      %r = linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({maps})>,
+          affine_map<({dims}) -> ({dims})>], iterator_types = [{parallel}]}}
+          ins(%x : {source}) outs(%e : {result}) {{
+      ^bb0(%in: f32, %out: f32):
+        linalg.yield %in : f32
+      }} -> {result}
+      return %r : {result}
+    }}
+    """
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_views_backwards_by_strides_and_along_diagonals(device_name: str) -> None:
+    matrix = "tensor<5x7xf32>"
+    programs = (
+        copied("backwards", matrix, matrix, "-d0 + 4, -d1 + 6", 2),
+        copied("strided", "tensor<9x10xf32>", "tensor<4x3xf32>", "d0 * 2 + 1, d1 * 3", 2),
+        copied("diagonal", "tensor<5x5x3xf32>", "tensor<3x5xf32>", "d1, d1, d0", 2),
+        copied("row", matrix, "tensor<7xf32>", "2, d0", 1),
+        copied("windows", "tensor<9xf32>", "tensor<7x3xf32>", "d0 + d1", 2),
+        """
+        func.func @sliced(%x: tensor<9xf32>) -> tensor<4xf32> {
+          %r = tensor.extract_slice %x[8] [4] [-2] : tensor<9xf32> to tensor<4xf32>
+          return %r : tensor<4xf32>
+        }
+        """,
+    )
+    check_module("".join(programs), device_name)
