@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.diagnostics import file_line_col, refuse
 from ingot.compiler.analysis.generics import erase
 
 _State = dict[str, bool]
@@ -35,14 +35,16 @@ def _inline(call: func.CallOp, callee: func.FuncOp) -> None:
                 old.replace_all_uses_with(new)
             break
         copy = op.clone(values)
-        _keep_locations(op, copy)
+        _locate(copy, op, call)
         block.insert_op_before(copy, call)
     erase(call)
 
 
-def _keep_locations(old: Operation, new: Operation) -> None:
+def _locate(new: Operation, old: Operation, call: func.CallOp) -> None:
+    """The places of the copied ops, or the call's where they have none (JAX's own functions)."""
     for source, copy in zip(old.walk(), new.walk(), strict=True):
-        copy.location = source.location
+        known = file_line_col(source.location) is not None
+        copy.location = source.location if known else call.location
 
 
 def _expand(function: func.FuncOp, functions: dict[str, func.FuncOp], state: _State) -> None:
