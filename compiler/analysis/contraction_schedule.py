@@ -63,6 +63,9 @@ _MATRIX_TILES = (
 _CPU_TILES = ((1 << 27, 16, 16), (1 << 23, 16, 8), (1 << 18, 8, 8), (0, 4, 4))
 """From how many multiply-adds on a thread computes that many rows and columns."""
 
+_FEW_ROWS_THREADS = 64
+"""Threads of a threadgroup that computes fewer than eight rows."""
+
 _MOST_CONVERTED = 128
 """Elements of a thread that are rounded to 16 bits, which takes a CPU many instructions."""
 
@@ -71,10 +74,12 @@ def contraction_schedule(
     shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
 ) -> Schedule | None:
     """Choose tiles and the unit that computes them; None where staging tiles does not pay."""
+    if profile.is_cpu and min(contraction.n, contraction.k) >= 8:
+        return _on_cpu(shape, contraction, profile)
+    if contraction.m < 8 <= min(contraction.n, contraction.k):
+        return _of_few_rows(shape, contraction)
     if min(contraction.m, contraction.n, contraction.k) < 8:
         return None
-    if profile.is_cpu:
-        return _on_cpu(shape, contraction, profile)
     unit = _matrix_unit(contraction, profile)
     if unit is not None:
         on_unit = _on_fragments if profile.api == "metal" else _on_matrices
@@ -90,9 +95,10 @@ def _on_cpu(shape: KernelShape, contraction: ContractionShape, profile: TargetPr
     as much as possible for what it loads. Larger tiles are also longer to compile.
     """
     work = contraction.m * contraction.n * contraction.k * product(shape.parallel[:-2])
+    rows_at_most = pow2_at_least(contraction.m)
     converts = "f32" not in (contraction.element, contraction.accumulator)
     tile = next(
-        (rows, columns)
+        (min(rows, rows_at_most), columns)
         for least, rows, columns in _CPU_TILES
         if work >= least and not (converts and rows * columns > _MOST_CONVERTED)
     )
@@ -105,6 +111,20 @@ def _on_cpu(shape: KernelShape, contraction: ContractionShape, profile: TargetPr
         thread=(*lead, *tile),
         threads=profile.simd_width,
         vector=vector_width(shape, contraction.n),
+        unroll=4,
+    )
+
+
+def _of_few_rows(shape: KernelShape, contraction: ContractionShape) -> Schedule:
+    """Each thread computes all rows of a few columns, so that the right input is read once."""
+    vector = vector_width(shape, contraction.n)
+    lead = (1,) * len(shape.parallel[:-2])
+    return Schedule(
+        kind="pointwise",
+        threadgroup=(*lead, contraction.m, _FEW_ROWS_THREADS * vector),
+        thread=(*lead, contraction.m, vector),
+        threads=_FEW_ROWS_THREADS,
+        vector=vector,
         unroll=4,
     )
 

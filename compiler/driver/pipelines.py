@@ -70,6 +70,7 @@ def _tensor(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "linalg-propagate-reshapes",
         "canonicalize-tensor",
         "linalg-fuse-elementwise",
+        "linalg-split-contraction",
         "linalg-split-reduction",
         "canonicalize-tensor",
         "cse",

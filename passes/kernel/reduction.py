@@ -226,8 +226,8 @@ def _add_wide(
         )
 
     if isinstance(product, MulfOp):
-        factors = [evaluator.widen(extended(v), width) for v in product.operands]
-        part = evaluator.emit(MulfOp(*factors)).result
+        lhs, rhs = (evaluator.widen(extended(v), width) for v in product.operands)
+        part = evaluator.emit(MulfOp(lhs, rhs)).result
     else:
         part = evaluator.widen(extended(combiner.contribution), width)
     return evaluator.emit(AddfOp(accumulator, part)).result

@@ -36,6 +36,7 @@ PASSES: tuple[str, ...] = (
     "linalg-fold-unit-dims",
     "linalg-propagate-reshapes",
     "linalg-fuse-elementwise",
+    "linalg-split-contraction",
     "linalg-split-reduction",
 )
 """Names of the passes of this level, in the order in which a program meets them."""

@@ -30,7 +30,9 @@ LARGE = [
     Product(72, 104, 100, "bf16", "bf16", turned=(False, True), epilogue=True),
 ]
 SMALL = [Product(8, 8, 8), Product(33, 9, 17, "f16", "f16", epilogue=True), Product(16, 200, 24)]
-VULKAN = [*LARGE[1:4], *SMALL]
+THIN = [Product(24, 40, 4096), Product(3, 512, 2048, "f16", "f16", epilogue=True)]
+"""Few results of long sums, and few rows."""
+VULKAN = [*LARGE[1:4], *SMALL, *THIN]
 
 
 def compiled(product: Product, target: str) -> Bundle:
@@ -50,7 +52,7 @@ def test_values_on_vulkan(product: Product) -> None:
     assert_close(result, product.expected(inputs))
 
 
-@pytest.mark.parametrize("product", SMALL, ids=lambda p: p.name)
+@pytest.mark.parametrize("product", [*SMALL, *THIN], ids=lambda p: p.name)
 def test_values_on_host(product: Product) -> None:
     inputs = product.inputs()
     (result,) = run(product.text(), "host", inputs)
