@@ -5,13 +5,14 @@ Skipped where JAX is not installed; `pip install -e '.[dev,jax]'` in an environm
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.harness import DEVICES, TARGETS, device
+from support.harness import DEVICES, EXAMPLES, TARGETS, device
 
 import ingot.runtime as rt
 from ingot.compiler.driver.diagnostics import CompileError
@@ -153,6 +154,24 @@ def test_types_and_keys() -> None:
     for mine, other in zip(ours, theirs, strict=True):
         assert isinstance(mine, jax.Array) and mine.dtype == other.dtype
         np.testing.assert_allclose(mine.astype("f4"), other.astype("f4"), rtol=1e-2)
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_a_small_model_of_the_shape_of_gpt2(device_name: str) -> None:
+    gpt2 = runpy.run_path(str(EXAMPLES / "gpt2.py"))
+    weights = gpt2["make_weights"](2, 32, 101, 16)
+    constants = jax.tree.map(jnp.asarray, weights)
+    ids = RNG.integers(0, 101, 9, dtype="i4")
+    expected = gpt2["logits"](constants, ids, 4)
+    opened, target = device(device_name), TARGETS[device_name]
+    inline = ingot_jax.compile(lambda i: gpt2["logits"](constants, i, 4), ids, target=target)
+    taken = ingot_jax.compile(lambda w, i: gpt2["logits"](w, i, 4), weights, ids, target=target)
+    for ours in (inline.bind(opened)(ids), taken.bind(opened)(weights, ids)):
+        np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
+    # The embedding is used twice, and every layer runs the kernels of the first.
+    embeddings = [c for c in inline.bundle.constants if c.type.shape == (101, 32)]
+    assert len(embeddings) == 1
+    assert len(inline.bundle.variants[0].kernels) < 20
 
 
 def test_a_compiled_function_is_saved_and_inspected(tmp_path: Path) -> None:
