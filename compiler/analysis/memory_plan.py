@@ -1,14 +1,15 @@
 """Offsets of intermediates in one arena: best-fit packing of live intervals.
 
 The problem is dynamic storage allocation with known lifetimes (NP-hard in general). Values are
-placed from the largest to the smallest, each into the smallest gap that fits among the values that
-live at the same time, which is what the literature calls greedy by size
-(Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020).
+placed one by one, each into the smallest gap that fits among the values that live at the same time:
+from the largest to the smallest, which is what the literature calls greedy by size (Pisarchyk and
+Lee, "Efficient memory management for deep neural net inference", 2020), and where that needs more
+than what is live at once, in a few other orders. The best plan counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 ALIGNMENT = 256
@@ -36,7 +37,11 @@ class MemoryPlan:
     peak: int
     """Size of the arena."""
     lower_bound: int
-    """The most bytes that are live at one step."""
+    """What no plan can do with less than; see the function of this name."""
+
+
+_TRIES = 32
+"""Orders that are made from the last one by placing earlier what ended highest."""
 
 
 def plan_memory(intervals: Sequence[Interval], alignment: int = ALIGNMENT) -> MemoryPlan:
@@ -44,7 +49,42 @@ def plan_memory(intervals: Sequence[Interval], alignment: int = ALIGNMENT) -> Me
 
     Deterministic: ties are broken by the position in `intervals`. Empty intervals get offset 0.
     """
-    order = sorted(range(len(intervals)), key=lambda i: (-intervals[i].size, i))
+    bound = lower_bound(intervals, alignment)
+    best: MemoryPlan | None = None
+    order: list[int] = []
+    for order in _orders(intervals):
+        best = _better(best, _placed(intervals, order, alignment, bound))
+        if best.peak == bound:
+            return best
+    assert best is not None
+    for _ in range(_TRIES):
+        plan = _placed(intervals, order, alignment, bound)
+        best = _better(best, plan)
+        if best.peak == bound:
+            break
+        highest = max(order, key=lambda i: plan.offsets[i] + intervals[i].size)
+        order = [highest, *(i for i in order if i != highest)]
+    return best
+
+
+def _orders(intervals: Sequence[Interval]) -> Iterator[list[int]]:
+    """By size; by the first step, then by size; by the time that they live; by size again."""
+    numbers = range(len(intervals))
+    by_size = sorted(numbers, key=lambda i: (-intervals[i].size, i))
+    yield by_size
+    yield sorted(numbers, key=lambda i: (intervals[i].first, -intervals[i].size, i))
+    yield sorted(numbers, key=lambda i: (intervals[i].first - intervals[i].last, i))
+    yield by_size
+
+
+def _better(best: MemoryPlan | None, other: MemoryPlan) -> MemoryPlan:
+    return other if best is None or other.peak < best.peak else best
+
+
+def _placed(
+    intervals: Sequence[Interval], order: Sequence[int], alignment: int, bound: int
+) -> MemoryPlan:
+    """The plan that comes of placing the intervals in an order."""
     offsets = [0] * len(intervals)
     placed: list[int] = []
     peak = 0
@@ -60,7 +100,7 @@ def plan_memory(intervals: Sequence[Interval], alignment: int = ALIGNMENT) -> Me
         offsets[i] = _best_gap(busy, interval.size, alignment)
         peak = max(peak, offsets[i] + interval.size)
         placed.append(i)
-    return MemoryPlan(tuple(offsets), peak, lower_bound(intervals))
+    return MemoryPlan(tuple(offsets), peak, bound)
 
 
 def _best_gap(busy: Sequence[tuple[int, int]], size: int, alignment: int) -> int:
@@ -79,14 +119,17 @@ def _align(value: int, alignment: int) -> int:
     return -(-value // alignment) * alignment
 
 
-def lower_bound(intervals: Sequence[Interval]) -> int:
-    """The most bytes that are live at one step: no plan needs less."""
-    events: dict[int, int] = {}
+def lower_bound(intervals: Sequence[Interval], alignment: int = ALIGNMENT) -> int:
+    """The most bytes that are live at one step, where all values but the highest one take whole
+    units of the alignment: no plan needs less."""
+    starts: dict[int, list[Interval]] = {}
     for interval in intervals:
-        events[interval.first] = events.get(interval.first, 0) + interval.size
-        events[interval.last + 1] = events.get(interval.last + 1, 0) - interval.size
-    live = peak = 0
-    for step in sorted(events):
-        live += events[step]
-        peak = max(peak, live)
+        if interval.size:
+            starts.setdefault(interval.first, []).append(interval)
+    live: list[Interval] = []
+    peak = 0
+    for step in sorted(starts):
+        live = [i for i in live if i.last >= step] + starts[step]
+        slack = max(_align(i.size, alignment) - i.size for i in live)
+        peak = max(peak, sum(_align(i.size, alignment) for i in live) - slack)
     return peak

@@ -63,3 +63,16 @@ def test_smallest_gap_that_fits_is_taken() -> None:
 def test_equal_inputs_give_equal_plans() -> None:
     values = [Interval(512, i % 3, i % 3 + 2) for i in range(10)]
     assert plan_memory(values) == plan_memory(list(values))
+
+
+def test_other_orders_are_tried_where_the_largest_first_needs_more() -> None:
+    # The residual stream of a transformer lives across the layers' larger values.
+    sizes = [(64, 0, 4), (64, 0, 1), (192, 1, 2), (64, 2, 3), (64, 3, 4), (64, 4, 6), (64, 4, 5)]
+    sizes += [(256, 5, 6), (64, 6, 11), (64, 7, 8), (192, 8, 9), (64, 9, 10), (64, 10, 11)]
+    sizes += [(64, 11, 13), (64, 11, 12), (256, 12, 13), (64, 13, 14), (64, 14, 15)]
+    plan = plan_memory([Interval(256 * size, first, last) for size, first, last in sizes])
+    assert plan.peak == plan.lower_bound == 256 * 384
+
+
+def test_the_lower_bound_counts_what_alignment_takes() -> None:
+    assert lower_bound([Interval(4, 0, 1), Interval(300, 0, 1)]) == 512 + 4
