@@ -1,0 +1,213 @@
+"""The C library: programs run as in Python, damaged bundles are refused, sizes are kept.
+
+Needs a C compiler; running needs Vulkan's headers, too.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.harness import EXAMPLES, ROOT, Array, assert_close, device
+
+from ingot.compiler.dialects.context import make_context
+from ingot.compiler.driver.compile import compile_module
+from ingot.compiler.driver.options import CompileOptions
+from ingot.compiler.frontends.reader import read_module
+from ingot.compiler.interpreter import evaluate
+from ingot.targets.bundle.errors import BundleError
+from ingot.targets.bundle.reader import read_bundle
+from ingot.targets.bundle.writer import write_bundle
+
+EMBED = ROOT / "runtime" / "embed"
+HERE = Path(__file__).parent
+SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+INCLUDES = [f"-I{EMBED / 'include'}", f"-I{EMBED / 'vulkan'}", f"-I{EMBED}"]
+
+PROGRAMS = {
+    "loop": """
+        func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+          %zero = arith.constant 0 : index
+          %one = arith.constant 1 : index
+          %ten = arith.constant 10 : index
+          %r = scf.for %i = %zero to %ten step %one iter_args(%v = %x) -> (tensor<8xf32>) {
+            %n = arith.addf %v, %v : tensor<8xf32>
+            scf.yield %n : tensor<8xf32>
+          }
+          return %r : tensor<8xf32>
+        }""",
+    "while": """
+        func.func @main(%x: tensor<f32>) -> tensor<f32> {
+          %limit = arith.constant 100.0 : f32
+          %r = scf.while (%v = %x) : (tensor<f32>) -> tensor<f32> {
+            %e = tensor.extract %v[] : tensor<f32>
+            %c = arith.cmpf olt, %e, %limit : f32
+            scf.condition(%c) %v : tensor<f32>
+          } do {
+          ^bb0(%v: tensor<f32>):
+            %n = arith.addf %v, %v : tensor<f32>
+            scf.yield %n : tensor<f32>
+          }
+          return %r : tensor<f32>
+        }""",
+    "open": """
+        func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
+          %r = arith.mulf %x, %y : tensor<?x3xf32>
+          return %r : tensor<?x3xf32>
+        }""",
+    "constant": """
+        func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<2x2xf32>) {
+          %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+          %m = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+          %r = arith.addf %x, %c : tensor<3xf32>
+          return %r, %m : tensor<3xf32>, tensor<2x2xf32>
+        }""",
+}
+INPUTS: dict[str, list[Array]] = {
+    "loop": [np.arange(8, dtype=np.float32)],
+    "while": [np.float32(1.5).reshape(())],
+    "open": [np.arange(15, dtype=np.float32).reshape(5, 3), np.ones((5, 3), np.float32)],
+    "constant": [np.arange(3, dtype=np.float32)],
+}
+
+
+def build(output: Path, *arguments: str | Path) -> Path:
+    """Compile C; the test is skipped where there is no compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    command = [compiler, *WARNINGS, *INCLUDES, *map(str, arguments), "-o", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+@pytest.fixture(scope="module")
+def run_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not Path("/usr/include/vulkan/vulkan.h").exists():
+        pytest.skip("no headers of Vulkan")
+    device("vulkan")
+    sources = [*EMBED.glob("*.c"), *EMBED.glob("vulkan/*.c"), HERE / "run_bundle.c"]
+    # The sanitizers' leak check would count what the driver keeps.
+    output = tmp_path_factory.mktemp("run") / "run_bundle"
+    return build(output, *SANITIZED, *sources, "-lvulkan")
+
+
+@pytest.fixture(scope="module")
+def open_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("open") / "open_bundle"
+    return build(output, *SANITIZED, *EMBED.glob("*.c"), HERE / "open_bundle.c")
+
+
+def call(program: Path, bundle: bytes, inputs: list[Array], capacities: list[int], folder: Path):
+    """Run `main`: the process, and the files of the results."""
+    path = folder / "program.ingot"
+    path.write_bytes(bundle)
+    words: list[str] = []
+    for position, value in enumerate(inputs):
+        file = folder / f"in{position}"
+        file.write_bytes(np.ascontiguousarray(value).tobytes())
+        words.append(f"{'x'.join(map(str, value.shape))}={file}")
+    outputs = [folder / f"out{position}" for position in range(len(capacities))]
+    given = [f"{size}={file}" for size, file in zip(capacities, outputs, strict=True)]
+    command = [str(program), str(path), "main", *words, "--", *given]
+    environment = {"ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    return done, outputs
+
+
+def bundle_of(text: str) -> bytes:
+    options = CompileOptions(targets=("metal:apple7", "vulkan:generic"))
+    return write_bundle(compile_module(text, "test.mlir", options))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_run_as_in_python(name: str, run_bundle: Path, tmp_path: Path) -> None:
+    module = read_module(PROGRAMS[name], "test.mlir", make_context())
+    expected = evaluate(module, "main", INPUTS[name])
+    sizes = [value.nbytes for value in expected]
+    done, outputs = call(run_bundle, bundle_of(PROGRAMS[name]), INPUTS[name], sizes, tmp_path)
+    assert done.returncode == 0, done.stderr
+    shapes = ["x".join(map(str, value.shape)) for value in expected]
+    assert done.stdout.splitlines() == shapes
+    for file, value in zip(outputs, expected, strict=True):
+        assert_close(np.fromfile(file, value.dtype).reshape(value.shape), value)
+
+
+def test_what_does_not_fit_is_refused(run_bundle: Path, tmp_path: Path) -> None:
+    bundle = bundle_of(PROGRAMS["open"])
+    x, y = INPUTS["open"]
+    done, _ = call(run_bundle, bundle, [x, y[:4]], [60], tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "error: dimension 0 of argument 1 must be dimension 0 of argument 0\n"
+    done, _ = call(run_bundle, bundle, [x, y], [56], tmp_path)
+    assert done.stderr == "error: result 0 needs 60 bytes\n"
+
+
+def test_damaged_bundles_are_refused_as_python_refuses_them(
+    open_bundle: Path, tmp_path: Path
+) -> None:
+    whole = bundle_of(PROGRAMS["while"])
+    rng = random.Random(5)
+    files: list[Path] = []
+    for position in range(200):
+        data = bytearray(whole)
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            at = rng.randrange(len(data) - 4)
+            if rng.random() < 0.5:
+                data[at] ^= 1 << rng.randrange(8)
+            else:
+                number = rng.choice((0, 1, 4, 2**31 - 1, 2**32 - 1, rng.randrange(len(data))))
+                struct.pack_into("<I", data, at & ~3, number)
+        if rng.random() < 0.05:
+            del data[rng.randrange(len(data)) :]
+        files.append(tmp_path / f"{position}.ingot")
+        files[-1].write_bytes(data)
+    done = subprocess.run([str(open_bundle), *map(str, files)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    answers = done.stdout.splitlines()
+    assert len(answers) == len(files)
+    refused = 0
+    for file, answer in zip(files, answers, strict=True):
+        if answer != "ok":
+            refused += 1
+            continue
+        try:
+            read_bundle(file.read_bytes(), file.name)
+        except BundleError as reason:
+            # The C library reads no names of results, and takes no table twice.
+            pytest.fail(f"{file.name}: {reason}")
+    assert refused > 20
+
+
+def test_it_is_small_and_its_header_is_one_page(tmp_path: Path) -> None:
+    objects = []
+    for source in EMBED.glob("*.c"):
+        objects.append(build(tmp_path / f"{source.stem}.o", "-Os", "-c", source))
+    assert sum(path.stat().st_size for path in objects) < 100 * 1024
+    assert len((EMBED / "include" / "ingot.h").read_text().splitlines()) < 100
+    example = (EXAMPLES / "embed" / "main.c").read_text()
+    assert len(example.splitlines()) < 60
+
+
+def test_the_schema_has_the_same_fields() -> None:
+    """`schema.h` counts the fields of `ingot.fbs`; a union takes two places."""
+    schema = (ROOT / "targets" / "bundle" / "ingot.fbs").read_text()
+    header = re.sub(r"\s+", " ", (EMBED / "schema.h").read_text())
+    unions = set(re.findall(r"^union (\w+)", schema, re.M))
+    for table, body in re.findall(r"^table (\w+) \{(.*?)^\}", schema, re.M | re.S):
+        prefix = re.sub(r"(?<!^)(?=[A-Z])", "_", table).upper()
+        fields: list[str] = []
+        for name, kind in re.findall(r"^\s*(\w+):\[?(\w+)", body, re.M):
+            if kind in unions:
+                fields.append(f"{prefix}_{name.upper()}_TYPE")
+            fields.append(f"{prefix}_{name.upper()}")
+        if fields and fields[0] in header:
+            assert f"enum {{ {', '.join(fields)} }};" in header, table
