@@ -24,6 +24,20 @@ class MatrixUnit:
 
 
 @dataclass(frozen=True)
+class Peaks:
+    """What a device of the class reaches at best, for the cost model."""
+
+    bandwidth: float
+    """Bytes a second."""
+    flops: float
+    """f32 operations a second, a multiply-add counted as two."""
+    matrix_flops: float
+    """The same on matrix units, in f16 where they have it."""
+    source: str
+    """Which device, and who says so."""
+
+
+@dataclass(frozen=True)
 class TargetProfile:
     """Limits and features of one device class; sizes in bytes, counts in threads or elements."""
 
@@ -45,11 +59,18 @@ class TargetProfile:
     arithmetic_types: frozenset[str] = frozenset({"i8", "i16", "i32", "i64", "f16", "f32"})
     matrix_units: tuple[MatrixUnit, ...] = ()
     subgroup_shuffle: bool = True
+    most_turns: int = 0
+    """Turns of all loops of a thread from which a driver ends them without a word; 0 for never."""
     is_cpu: bool = False
     """A CPU runs the kernels: a thread or a barrier costs more than an element."""
+    peaks: Peaks | None = None
+    """None where a class holds devices that have nothing in common."""
 
 
-def _apple(family: int, msl: tuple[int, int]) -> TargetProfile:
+def _apple(
+    family: int, msl: tuple[int, int], chip: str, gigabytes: int, teraflops: float
+) -> TargetProfile:
+    """`chip` is the smallest of the family, with its memory's GB/s and TFLOP/s of f32."""
     bf16 = frozenset({"bf16"})
     units = tuple(MatrixUnit(8, 8, 8, t, "f32") for t in ("f16", "bf16", "f32"))
     return TargetProfile(
@@ -63,16 +84,27 @@ def _apple(family: int, msl: tuple[int, int]) -> TargetProfile:
         max_buffers=31,
         storage_types=TargetProfile.storage_types | bf16,
         matrix_units=units,
+        # One 8x8x8 multiply-accumulate takes 18 issue slots for 16 multiply-adds a lane
+        # (P. Turner, metal-benchmarks).
+        peaks=Peaks(
+            bandwidth=gigabytes * 1e9,
+            flops=teraflops * 1e12,
+            matrix_flops=teraflops * 1e12 * 16 / 18,
+            source=f"Apple {chip}, the vendor's and press figures",
+        ),
     )
 
+
+_LAVAPIPE_TURNS = 65535
+"""Mesa's lavapipe counts the turns of all loops of a thread together, and leaves them here."""
 
 PROFILES: dict[str, TargetProfile] = {
     p.name: p
     for p in (
-        _apple(7, (3, 1)),
-        _apple(8, (3, 1)),
-        _apple(9, (3, 1)),
-        _apple(10, (3, 2)),
+        _apple(7, (3, 1), "M1", 68, 2.6),
+        _apple(8, (3, 1), "M2", 100, 3.6),
+        _apple(9, (3, 1), "M3", 100, 3.5),
+        _apple(10, (3, 2), "M5", 153, 4.2),
         TargetProfile(
             name="vulkan:generic",
             api="vulkan",
@@ -82,6 +114,7 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=256,
             threadgroup_memory=16384,
             max_buffers=16,
+            most_turns=_LAVAPIPE_TURNS,
             subgroup_shuffle=False,
         ),
         TargetProfile(
@@ -93,7 +126,9 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=1024,
             threadgroup_memory=32768,
             max_buffers=32,
+            most_turns=_LAVAPIPE_TURNS,
             is_cpu=True,
+            peaks=Peaks(20e9, 20e9, 20e9, "two cores of an x86-64 server, `python -m bench`"),
         ),
         TargetProfile(
             name="vulkan:hopper",
@@ -104,7 +139,11 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=1024,
             threadgroup_memory=49152,
             max_buffers=1024,
-            matrix_units=(MatrixUnit(16, 16, 16, "f16", "f32"),),
+            matrix_units=(
+                MatrixUnit(16, 16, 16, "f16", "f32"),
+                MatrixUnit(16, 16, 16, "bf16", "f32"),
+            ),
+            peaks=Peaks(4.8e12, 67e12, 989e12, "H200 SXM, NVIDIA's data sheet (dense)"),
         ),
     )
 }

@@ -173,6 +173,7 @@ class DispatchOp(IRDLOperation):
 
     `extents` are the sizes of the results' space, which the grid covers. The kernel takes
     `arguments`, then, if there are any, the numbers `sizes` as one buffer of i32, then the results.
+    Loops of a thread have `turns` turns together, or a few.
     `result_sizes` are the open sizes of the results' types, in order. All of these are computed by
     the host from the sizes of the function's arguments.
     """
@@ -183,6 +184,7 @@ class DispatchOp(IRDLOperation):
     extents = var_operand_def(IndexType)
     arguments = var_operand_def(TensorType)
     sizes = var_operand_def(IndexType)
+    turns = opt_operand_def(IndexType)
     result_sizes = var_operand_def(IndexType)
     res = var_result_def(TensorType)
 
@@ -192,6 +194,7 @@ class DispatchOp(IRDLOperation):
     assembly_format = (
         "$callee `over` `(` $extents `)` "
         "(`use` `(` $arguments^ `:` type($arguments) `)`)? (`sizes` `(` $sizes^ `)`)? "
+        "(`turns` `(` $turns^ `)`)? "
         "`->` type($res) (`of` `(` $result_sizes^ `)`)? attr-dict"
     )
 
@@ -201,11 +204,12 @@ class DispatchOp(IRDLOperation):
         extents: Sequence[SSAValue],
         arguments: Sequence[SSAValue],
         sizes: Sequence[SSAValue],
+        turns: SSAValue | None,
         result_sizes: Sequence[SSAValue],
         result_types: Sequence[Attribute],
     ):
         super().__init__(
-            operands=[extents, arguments, sizes, result_sizes],
+            operands=[extents, arguments, sizes, [] if turns is None else [turns], result_sizes],
             result_types=[result_types],
             properties={"callee": SymbolRefAttr(callee)},
         )

@@ -111,7 +111,7 @@ def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "canonicalize-tensor",
         "dispatch-outline",
         "dispatch-merge-kernels",
-        "dispatch-plan-memory",
+        f"dispatch-plan-memory{_options(most_turns=profile.most_turns)}",
     ]
 
 

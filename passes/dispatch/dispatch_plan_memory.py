@@ -60,11 +60,14 @@ def _shape(type_: Attribute) -> tuple[int, ...]:
 
 
 def _plan(
-    function: func.FuncOp, functions: Mapping[str, func.FuncOp], constants: Constants
+    function: func.FuncOp,
+    functions: Mapping[str, func.FuncOp],
+    constants: Constants,
+    most_turns: int,
 ) -> ProgramOp:
     block = function.body.block
     numbers = HostNumbers(shaped_like(functions))
-    scope = Scope(functions, constants, Arena(), numbers)
+    scope = Scope(functions, constants, Arena(), numbers, most_turns)
     for argument in block.args:
         scope.places[argument] = "argument", argument.index
     returned = block.last_op
@@ -113,6 +116,8 @@ class DispatchPlanMemoryPass(ModulePass):
     """
 
     name = "dispatch-plan-memory"
+    most_turns: int = 0
+    """Turns of a thread's loops from which a driver may end them; 0 if it never does."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Plan every host function; raises `Refusal` for ops that are not commands."""
@@ -120,7 +125,7 @@ class DispatchPlanMemoryPass(ModulePass):
         constants = Constants(op, {f.sym_name.data for f in op.ops if isinstance(f, func.FuncOp)})
         for function in functions.values():
             if HOST_BODY not in function.attributes:
-                program = _plan(function, functions, constants)
+                program = _plan(function, functions, constants, self.most_turns)
                 op.body.block.insert_op_before(program, function)
         for function in functions.values():
             function.detach()

@@ -159,6 +159,8 @@ class Scope:
     constants: Constants
     arena: Arena
     numbers: HostNumbers
+    most_turns: int = 0
+    """Turns of a thread's loops from which a driver may end them; 0 if it never does."""
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     commands: list[Command] = field(default_factory=list["Command"])
     prologue: list[Simple] = field(default_factory=list["Simple"])
@@ -296,6 +298,10 @@ class Scope:
         numbers.check(fits, f"a tensor would have {MOST_ELEMENTS} elements or more", op)
         for size in (n for value in op.res for n in numbers.sizes(value)):
             numbers.check_not_negative(size, op)
+        if op.turns is not None and self.most_turns:
+            few = numbers.compute("less", numbers.scalar(op.turns), self.most_turns)
+            what = f"a loop of a thread would have {self.most_turns} turns or more"
+            numbers.check(few, f"{what}, where drivers may end it", op)
         for value in (*op.arguments, *op.res):
             below = numbers.compute("less", numbers.byte_size(value), 1 << 31)
             numbers.check(below, "a tensor would have 2 GiB or more", op)
@@ -348,6 +354,7 @@ class Scope:
             self.constants,
             self.arena,
             self.numbers,
+            self.most_turns,
             prologue=self.prologue,
             size_buffers=self.size_buffers,
         )

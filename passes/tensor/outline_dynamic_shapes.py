@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
@@ -15,8 +15,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -30,16 +29,25 @@ from ingot.compiler.analysis.structured import (
     captured_tensors,
     indexing_maps,
     is_parallel,
+    reduction_loops,
     shape_of,
 )
 from ingot.compiler.analysis.tensor_types import as_tensor_type
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.dispatch import KERNEL_MARK, NAMES
-from ingot.compiler.dialects.host import HOST_BODY, CheckOp, DispatchOp
+from ingot.compiler.dialects.host import DispatchOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
-from .index_reach import reaches
-from .sized_kernel import KernelBuilder, Size, is_inlined
+from .host_sizes import HostSizes
+from .sized_kernel import KernelBuilder, is_inlined
+from .sized_schedule import (
+    LANES_FROM,
+    Size,
+    SizedSchedule,
+    choose,
+    reduction_below,
+    reductions_in,
+)
 
 
 def _depends_on_sizes(value: SSAValue, block: Block) -> bool:
@@ -62,6 +70,9 @@ def _is_sized(op: Operation, block: Block) -> bool:
     outside = [v for inner in op.walk() for v in inner.operands]
     return any(is_dynamic(v) or _depends_on_sizes(v, block) for v in outside)
 
+
+FEW_TURNS = 32
+"""Turns of each loop of a reduction that need no check."""
 
 MOST_READS = 12
 """Tensors that a kernel of several ops reads: with the sizes and the results as many buffers as
@@ -91,14 +102,11 @@ class _Function:
     """Outlines the kernels of one host function."""
 
     function: func.FuncOp
+    host: HostSizes
     taken: set[str]
     kernels: list[func.FuncOp] = field(default_factory=list[func.FuncOp])
-    dims: dict[tuple[SSAValue, int], Size] = field(default_factory=dict[tuple[SSAValue, int], Size])
-    emit: Emitter | None = None
-    """Where ops of the host program go at the moment."""
     inlined: dict[Operation, None] = field(default_factory=dict[Operation, None])
     """The producers that are computed where they are read."""
-    checked: set[tuple[Size, Size]] = field(default_factory=set[tuple[Size, Size]])
 
     def run(self) -> None:
         block = self.function.body.block
@@ -108,9 +116,9 @@ class _Function:
         ]
         inlined = self.inlined = self._inlined(sized)
         for op in sized:
-            self.emit = Emitter.before(op)
+            self.host.emit = Emitter.before(op)
             if isinstance(op, GenericOp):
-                self.extents[op] = self._extents(op)
+                self.extents[op] = self.host.extents(op)
         for op in sized:
             if op in inlined or (isinstance(op, FillOp) and not _is_stored(op, {*sized, *inlined})):
                 continue
@@ -133,8 +141,8 @@ class _Function:
             if not isinstance(op, tensor.DimOp) or int_of(op.index) is None:
                 continue
             if isinstance(op.source.owner, GenericOp | FillOp | tensor.EmptyOp):
-                self.emit = Emitter.before(op)
-                op.result.replace_all_uses_with(self._value(self._dim_of(op)))
+                self.host.emit = Emitter.before(op)
+                op.result.replace_all_uses_with(self.host.value(self.host.dim_of(op)))
                 erase(op)
 
     def _inlined(self, sized: Sequence[Operation]) -> dict[Operation, None]:
@@ -154,152 +162,13 @@ class _Function:
                         continue
                     reads[root] = together
                     found[owner] = None
-                    self.emit = Emitter.before(owner)
-                    self.extents[owner] = self._extents(owner)
+                    self.host.emit = Emitter.before(owner)
+                    self.extents[owner] = self.host.extents(owner)
                     work.append((root, owner))
         return found
 
-    def size(self, value: SSAValue, dim: int) -> Size:
-        """The size of a dimension, computed where `emit` is if it has to be."""
-        extent = shape_of(value)[dim]
-        if extent >= 0:
-            return extent
-        key = (value, dim)
-        if key not in self.dims:
-            self.dims[key] = self._find_size(value, dim)
-        return self.dims[key]
-
-    def _find_size(self, value: SSAValue, dim: int) -> Size:
-        owner = value.owner
-        dynamic = [d for d, s in enumerate(shape_of(value)) if s < 0]
-        match owner:
-            case tensor.EmptyOp():
-                return self._resolved(owner.dynamic_sizes[dynamic.index(dim)])
-            case FillOp():
-                return self.size(owner.outputs[0], dim)
-            case GenericOp():
-                number = list(owner.results).index(value)  # pyright: ignore[reportArgumentType]
-                return self.size(owner.outputs[number], dim)
-            case DispatchOp():
-                before = 0
-                for result in owner.res:
-                    if result is value:
-                        break
-                    before += sum(s < 0 for s in shape_of(result))
-                return self._resolved(owner.result_sizes[before + dynamic.index(dim)])
-            case _:
-                # Right after what makes the tensor, so that every use may have it.
-                block = self.function.body.block
-                if isinstance(value, BlockArgument):
-                    assert block.first_op is not None
-                    place = Emitter.before(block.first_op)
-                else:
-                    assert isinstance(owner, Operation) and owner.next_op is not None
-                    place = Emitter.before(owner.next_op)
-                return place.add(tensor.DimOp(value, place.index(dim))).result
-
-    def _resolved(self, value: SSAValue) -> Size:
-        """A size of the source: the constant or the size of another tensor that it is."""
-        if isinstance(value.owner, tensor.DimOp):
-            return self._dim_of(value.owner)
-        number = int_of(value)
-        return value if number is None else number
-
-    def sizes(self, value: SSAValue) -> Sequence[Size]:
-        """All sizes of a tensor."""
-        return [self.size(value, dim) for dim in range(len(shape_of(value)))]
-
-    def _value(self, size: Size) -> SSAValue:
-        assert self.emit is not None
-        return self.emit.index(size) if isinstance(size, int) else size
-
-    def _extents(self, op: GenericOp) -> Sequence[Size]:
-        """The sizes of the loops; the call is refused where operands do not agree on them."""
-        maps = indexing_maps(op)
-        found: dict[int, Size] = {}
-        operands = list(zip(op.operands, maps, strict=True))
-        # Results first: their sizes are computed, so that a check names an input.
-        for operand, map_ in [*operands[len(op.inputs) :], *operands[: len(op.inputs)]]:
-            for dim, expr in enumerate(map_.results):
-                if isinstance(expr, AffineDimExpr):
-                    size = self.size(operand, dim)
-                    known = found.setdefault(expr.position, size)
-                    if isinstance(size, int) and not isinstance(known, int):
-                        found[expr.position] = size
-        extents = [found[i] for i in range(maps[0].num_dims)]
-        for operand, map_ in operands:
-            for dim, expr in enumerate(map_.results):
-                self._check(op, operand, dim, expr, extents)
-        return extents
-
-    def _check(
-        self,
-        op: GenericOp,
-        operand: SSAValue,
-        dim: int,
-        expr: AffineExpr,
-        extents: Sequence[Size],
-    ) -> None:
-        """Add a check that a dimension has the size that the loops need, unless it is known."""
-        assert self.emit is not None
-        size = self.size(operand, dim)
-        if isinstance(expr, AffineDimExpr):
-            needed = extents[expr.position]
-            if size is needed or size == needed or (size, needed) in self.checked:
-                return
-            self.checked.add((size, needed))
-            sides = (self._value(size), self._value(needed))
-            equal = self.emit.add(arith.CmpiOp(*sides, "eq")).result
-            what = f"{self._where(op, operand, dim)} must be {self._spell(needed)}"
-            self.emit.add(CheckOp(equal, what))
-            return
-        if isinstance(size, int) and all(isinstance(e, int) for e in extents):
-            return
-        reach = reaches(expr, extents, self.emit)
-        if reach is None:
-            raise refuse(
-                op, f"the index {expr} into a tensor of dynamic shape is not supported yet"
-            )
-        for index, predicate, bound in zip(reach, ("sge", "slt"), (0, size), strict=True):
-            if (
-                isinstance(index, int)
-                and isinstance(bound, int)
-                and _holds(index, predicate, bound)
-            ):
-                continue
-            sides = (self._value(index), self._value(bound))
-            inside = self.emit.add(arith.CmpiOp(*sides, predicate)).result
-            # No index at all is used where a loop is empty.
-            for extent in extents:
-                if not isinstance(extent, int):
-                    zero = self.emit.index(0)
-                    empty = self.emit.add(arith.CmpiOp(extent, zero, "eq")).result
-                    inside = self.emit.add(arith.OrIOp(inside, empty)).result
-            self.emit.add(CheckOp(inside, f"{self._where(op, operand, dim)} is too small"))
-
-    def _spell(self, size: Size) -> str:
-        """A size in a sentence."""
-        if isinstance(size, int):
-            return str(size)
-        for (value, dim), known in self.dims.items():
-            if known is size and self._is_argument(value):
-                assert isinstance(value, BlockArgument)
-                return f"dimension {dim} of argument {value.index}"
-        return "what the other operands have"
-
-    def _is_argument(self, value: SSAValue) -> bool:
-        """Whether a tensor is an argument that a user knows."""
-        return isinstance(value, BlockArgument) and HOST_BODY not in self.function.attributes
-
-    def _where(self, op: Operation, operand: SSAValue, dim: int) -> str:
-        if self._is_argument(operand):
-            assert isinstance(operand, BlockArgument)
-            return f"dimension {dim} of argument {operand.index}"
-        name = f" %{operand.name_hint}" if operand.name_hint else ""
-        return f"dimension {dim} of an operand{name} of {op.name}"
-
     def _outline(self, op: GenericOp | FillOp) -> None:
-        emit = self.emit = Emitter.before(op)
+        emit = self.host.emit = Emitter.before(op)
         if isinstance(op, GenericOp):
             extents = self.extents[op]
             outs = indexing_maps(op)[len(op.inputs) :]
@@ -313,9 +182,19 @@ class _Function:
                         "the indices of a result must be the parallel loops",
                     )
         else:
-            extents = self.sizes(op.results[0])
+            extents = self.host.sizes(op.results[0])
             loops = list(range(len(extents)))
-        builder = KernelBuilder(self.sizes, self._dim_of, self.extents, self.inlined)
+        schedule = choose(op, loops, extents, self.inlined)
+        tiles = [
+            self._divided_up(extents[loop], factor)
+            for loop, factor in zip(loops, schedule.factors, strict=True)
+        ]
+        lanes = self._lanes(op) if schedule.lanes else 1
+        if lanes == 1:
+            schedule = replace(schedule, lanes=False)
+        builder = KernelBuilder(
+            self.host.sizes, self.host.dim_of, self.extents, self.inlined, schedule, tiles, lanes
+        )
         kernel = builder.build(op, extents, self._name(op))
         kernel.attributes[KERNEL_MARK] = UnitAttr()
         kernel.attributes["ingot.workgroup_size"] = DenseArrayBase.from_list(i64, [THREADS, 1, 1])
@@ -326,32 +205,70 @@ class _Function:
         )
         self.kernels.append(kernel)
         open_sizes = [
-            self._value(size)
+            self.host.value(size)
             for result in op.results
-            for size, known in zip(self.sizes(result), shape_of(result), strict=True)
+            for size, known in zip(self.host.sizes(result), shape_of(result), strict=True)
             if known < 0
         ]
         call = emit.add(
             DispatchOp(
                 kernel.sym_name.data,
-                [self._value(extents[i]) for i in loops],
-                list(builder.inputs),
-                list(builder.parameters),
+                [self.host.value(n) for n in (*tiles, *([lanes] if schedule.lanes else []))],
+                list(builder.arguments.inputs),
+                list(builder.arguments.parameters),
+                self._turns(op, schedule, lanes),
                 open_sizes,
                 [r.type for r in op.results],
             )
         )
         for old, new in zip(op.results, call.res, strict=True):
             new.name_hint = old.name_hint
-            for key in [k for k in self.dims if k[0] is old]:
-                self.dims[new, key[1]] = self.dims[key]
+            for key in [k for k in self.host.dims if k[0] is old]:
+                self.host.dims[new, key[1]] = self.host.dims[key]
             old.replace_all_uses_with(new)
 
-    def _dim_of(self, op: tensor.DimOp) -> Size:
-        index = int_of(op.index)
-        if index is None:
-            raise refuse(op, "tensor.dim of a computed dimension is not supported")
-        return self.size(op.source, index)
+    def _divided_up(self, size: Size, factor: int) -> Size:
+        if isinstance(size, int):
+            return -(-size // factor)
+        assert self.host.emit is not None
+        if factor == 1:
+            return size
+        return self.host.emit.add(arith.CeilDivUIOp(size, self.host.emit.index(factor))).result
+
+    def _lanes(self, op: Operation) -> Size:
+        """How many threads reduce one element: all of a threadgroup where a line is long."""
+        below = reduction_below(op, self.inlined)
+        assert below is not None and self.host.emit is not None
+        reduction, _ = below
+        length = self.extents[reduction][reduction_loops(reduction)[0]]
+        if isinstance(length, int):
+            return THREADS if length >= LANES_FROM else 1
+        limit, many, one = (self.host.emit.index(n) for n in (LANES_FROM, THREADS, 1))
+        is_long = self.host.emit.add(arith.CmpiOp(length, limit, "sge")).result
+        return self.host.emit.add(arith.SelectOp(is_long, many, one)).result
+
+    def _turns(self, root: Operation, schedule: SizedSchedule, lanes: Size) -> SSAValue | None:
+        """How many turns the reductions of a thread have; None for those known to be few."""
+        assert self.host.emit is not None
+        total: SSAValue | None = None
+        for op in reductions_in(root, self.inlined):
+            *outer, last = [self.extents[op][loop] for loop in reduction_loops(op)]
+            if all(isinstance(size, int) and size < FEW_TURNS for size in (*outer, last)):
+                continue
+            turns = [self.host.value(size) for size in (*outer, last)]
+            if schedule.lanes:
+                divided = arith.CeilDivUIOp(turns[0], self.host.value(lanes))
+                turns[0] = self.host.emit.add(divided).result
+            unrolled = self.host.emit.index(schedule.unrolled)
+            whole = self.host.emit.add(arith.DivUIOp(turns[-1], unrolled)).result
+            turns[-1] = self.host.emit.add(arith.AddiOp(whole, unrolled)).result
+            product = turns[0]
+            for more in turns[1:]:
+                product = self.host.emit.add(arith.MuliOp(product, more)).result
+            if total is not None:
+                product = self.host.emit.add(arith.AddiOp(total, product)).result
+            total = product
+        return total
 
     def _name(self, op: Operation) -> str:
         what = "fill"
@@ -365,10 +282,6 @@ class _Function:
             candidate, number = f"{name}_{number}", number + 1
         self.taken.add(candidate)
         return candidate
-
-
-def _holds(index: int, predicate: str, bound: int) -> bool:
-    return index >= bound if predicate == "sge" else index < bound
 
 
 def _unique(names: Sequence[str], results: int) -> list[str]:
@@ -411,7 +324,7 @@ class OutlineDynamicShapesPass(ModulePass):
             values = [v for inner in function.walk() for v in inner.results]
             if not any(map(is_dynamic, (*function.body.block.args, *values))):
                 continue
-            outliner = _Function(function, taken)
+            outliner = _Function(function, HostSizes(function), taken)
             outliner.run()
             for kernel in outliner.kernels:
                 op.body.block.add_op(kernel)

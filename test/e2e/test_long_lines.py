@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.batch import check_module
-from support.harness import DEVICES
+from support.harness import DEVICES, bundle_for, device, rt
+
+from ingot.targets.bundle.writer import write_bundle
 
 LINES = ((70001,), (3, 70001), (70001, 3), (2, 300, 350), (300, 2, 350), (2049, 40))
 
@@ -87,3 +89,50 @@ def test_positions_and_broadcasts_in_a_split_reduction(device_name: str) -> None
     }
     """
     check_module(text, device_name, {"main": [x, np.array([3, 4], np.int32)]})
+
+
+DYNAMIC = """
+func.func @row(%x: tensor<?x?xf32>, %init: tensor<?xf32>) -> tensor<?xf32> {
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<?x?xf32>) outs(%init : tensor<?xf32>)
+      dimensions = [1]
+  return %s : tensor<?xf32>
+}
+
+func.func @matrix(%x: tensor<?x?xi32>, %init: tensor<i32>) -> tensor<i32> {
+  %s = linalg.reduce { arith.maxsi } ins(%x : tensor<?x?xi32>) outs(%init : tensor<i32>)
+      dimensions = [0, 1]
+  return %s : tensor<i32>
+}
+
+func.func @product(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %init: tensor<?x?xf32>)
+    -> tensor<?x?xf32> {
+  %s = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%init : tensor<?x?xf32>)
+      -> tensor<?x?xf32>
+  return %s : tensor<?x?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_long_lines_of_dynamic_shape(device_name: str) -> None:
+    """Longer than drivers let one loop be: shared by a threadgroup, or written out in parts."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((3, 70001), np.float32)
+    y = rng.standard_normal((70001, 2), np.float32)
+    whole = rng.integers(-(2**31), 2**31, (300, 350), dtype=np.int32)
+    check_module(
+        DYNAMIC,
+        device_name,
+        {
+            "row": [x, np.ones(3, np.float32)],
+            "matrix": [whole, np.array(-5, np.int32)],
+            "product": [x, y, np.ones((3, 2), np.float32)],
+        },
+    )
+
+
+def test_a_loop_that_a_driver_would_end_is_refused() -> None:
+    given = [np.zeros((1, 300000), np.float32), np.zeros((300000, 1), np.float32)]
+    program = rt.loads(write_bundle(bundle_for(DYNAMIC, "vulkan"))).bind(device("vulkan"))
+    with pytest.raises(rt.ArgumentError, match="a loop of a thread would have 65535 turns or more"):
+        program.call("product", *given, np.zeros((1, 1), np.float32))

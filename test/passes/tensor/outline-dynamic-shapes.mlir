@@ -1,14 +1,15 @@
 // RUN: ingot-opt %s -p 'outline-dynamic-shapes' --split-input-file | filecheck %s
 
-// One kernel for the product and what follows it: it gets the open size in a buffer, and a call with
-// sizes that do not agree is refused.
+// One kernel for the product and what follows it, four by four elements a thread: it gets the open
+// size in a buffer, and a call with sizes that do not agree is refused.
 // CHECK-LABEL: func.func @linear(%x: tensor<?x8xf32>, %w: tensor<?x4xf32>)
 // CHECK:         %[[K:.*]] = tensor.dim %w
 // CHECK:         %[[M:.*]] = tensor.dim %x
 // CHECK:         %[[FITS:.*]] = arith.cmpi eq, %[[K]], %{{.*}} : index
 // CHECK:         host.check %[[FITS]], "dimension 0 of argument 1 must be 8"
-// CHECK:         %[[C4:.*]] = arith.constant 4 : index
-// CHECK:         %[[R:.*]] = host.dispatch @linear_tanh over(%[[M]], %[[C4]]) use(%x, %w : tensor<?x8xf32>, tensor<?x4xf32>) sizes(%[[M]]) -> tensor<?x4xf32> of(%[[M]])
+// CHECK:         %[[ROWS:.*]] = arith.ceildivui %[[M]], %{{.*}} : index
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:         %[[R:.*]] = host.dispatch @linear_tanh over(%[[ROWS]], %[[ONE]]) use(%x, %w : tensor<?x8xf32>, tensor<?x4xf32>) sizes(%[[ROWS]], %[[M]]) -> tensor<?x4xf32> of(%[[M]])
 // CHECK:         func.return %[[R]]
 // CHECK:       func.func private @linear_tanh(%x: memref<?xf32>, %w: memref<?xf32>, %sizes: memref<?xi32>, %{{.*}}: memref<?xf32>)
 // CHECK-SAME:      ingot.kernel
@@ -18,8 +19,9 @@
 // CHECK:           scf.for
 // CHECK:             arith.mulf
 // CHECK:           math.tanh
-// CHECK-NEXT:      arith.constant
 // CHECK:           memref.store
+// CHECK:           scf.if
+// CHECK:             memref.store
 #id = affine_map<(i, j) -> (i, j)>
 func.func @linear(%x: tensor<?x8xf32>, %w: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %c0 = arith.constant 0 : index
@@ -43,11 +45,13 @@ func.func @linear(%x: tensor<?x8xf32>, %w: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-// What is static stays as it is; a static op that needs a size of the call does not.
+// What is static stays as it is; a static op that needs a size of the call does not. A long line is
+// reduced by a threadgroup together.
 // CHECK-LABEL: func.func @mean
 // CHECK:         linalg.generic
 // CHECK:         math.exp
-// CHECK:         %[[S:.*]] = host.dispatch @mean_sum over() use(%x : tensor<?xf32>) sizes(%{{.*}}) -> tensor<f32>
+// CHECK:         %[[LANES:.*]] = arith.select
+// CHECK:         %[[S:.*]] = host.dispatch @mean_sum over(%[[LANES]]) use(%x : tensor<?xf32>) sizes(%[[LANES]], %{{.*}}) turns(%{{.*}}) -> tensor<f32>
 // CHECK:         host.dispatch @mean_div over() use(%[[S]] : tensor<f32>) sizes(%{{.*}}) -> tensor<f32>
 #scalar = affine_map<() -> ()>
 func.func @mean(%x: tensor<?xf32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
