@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.argument("file")
 @click.option("--target", metavar="TARGET", help="Show this variant (default: the first).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--cost", is_flag=True, help="Show what each kernel costs on its target at least.")
 @click.option("--msl", "msl_of", metavar="KERNEL", help="Print the MSL of a kernel, nothing else.")
 @click.option("--spirv", "spirv_of", metavar="KERNEL", help="Print the SPIR-V of a kernel as text.")
 @debug_option
@@ -26,6 +27,7 @@ def command(
     file: str,
     target: str | None,
     as_json: bool,
+    cost: bool,
     msl_of: str | None,
     spirv_of: str | None,
     debug: bool,
@@ -35,6 +37,7 @@ def command(
     \b
     Example:
       ingot inspect softmax.ingot
+      ingot inspect softmax.ingot --cost
       ingot inspect softmax.ingot --json
       ingot inspect softmax.ingot --msl softmax
     """
@@ -53,6 +56,11 @@ def command(
             from ingot.targets.spirv import disassemble
 
             click.echo(disassemble(_kernel(bundle, target, spirv_of, file).spirv))
+        elif cost:
+            from ingot.tools.cost_text import cost_json, cost_text
+
+            variant = next(v for v in bundle.variants if target in (None, v.target))
+            click.echo(cost_json(variant) if as_json else cost_text(variant))
         elif as_json:
             from ingot.tools.description import describe_bundle
 

@@ -7,8 +7,9 @@ from xdsl.ir import Block, Operation
 
 from ingot.compiler.analysis.cost import CONVERSIONS
 from ingot.compiler.analysis.dispatch_graph import role_of
-from ingot.compiler.analysis.fusion import Role
+from ingot.compiler.analysis.fusion_graph import Role
 from ingot.compiler.analysis.structured import match_combiner, match_contraction
+from ingot.compiler.dialects.dispatch import UNFOLDED
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, YieldOp
 
@@ -59,6 +60,9 @@ def describe(block: Block) -> str:
 def _root(op: GenericOp) -> str:
     contraction = match_contraction(op)
     if contraction is not None:
+        owners = [value.owner for value in op.inputs]
+        if any(isinstance(o, Operation) and UNFOLDED in o.attributes for o in owners):
+            return "conv"
         if contraction.m and contraction.n:
             return "batch_matmul" if contraction.batch else "matmul"
         return "matvec" if contraction.m or contraction.n else "dot"
