@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from ingot.compiler.driver.cost import KernelCost, kernel_costs
-from ingot.targets.bundle.model import Variant
 from ingot.targets.profiles import PROFILES
 from ingot.tools.table import columns
+
+if TYPE_CHECKING:
+    from ingot.compiler.driver.cost import KernelCost
+    from ingot.targets.bundle.model import Variant
 
 _HEADINGS = (
     "kernel",
@@ -25,6 +28,8 @@ _HEADINGS = (
 
 def cost_text(variant: Variant) -> str:
     """A table of the kernels, and where the profile's peak figures come from."""
+    from ingot.compiler.driver.cost import kernel_costs
+
     profile = PROFILES[variant.target]
     costs = kernel_costs(variant, profile)
     table = columns(_HEADINGS, map(_row, costs), right=_HEADINGS[1:7] + _HEADINGS[8:])
@@ -44,6 +49,8 @@ def cost_text(variant: Variant) -> str:
 
 def cost_json(variant: Variant) -> str:
     """The fields of every `KernelCost`, and its intensity."""
+    from ingot.compiler.driver.cost import kernel_costs
+
     costs = kernel_costs(variant, PROFILES[variant.target])
     return json.dumps([{**asdict(c), "intensity": c.intensity} for c in costs], indent=2)
 
