@@ -22,14 +22,22 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.affine_maps import permutation_of, plain_dims, substitute
 from ingot.compiler.analysis.dispatch_graph import role_of
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.fusion import Role
-from ingot.compiler.analysis.generics import Emitter, empty, erase, fill, make_generic, materialize
+from ingot.compiler.analysis.fusion_graph import Role
+from ingot.compiler.analysis.generics import (
+    Emitter,
+    empty,
+    erase,
+    fill,
+    make_generic,
+    materialize,
+)
 from ingot.compiler.analysis.neutral import neutral_element
 from ingot.compiler.analysis.structured import (
     Combiner,
     indexing_maps,
     loop_extents,
     match_combiner,
+    match_contraction,
     reduction_loops,
 )
 from ingot.compiler.analysis.tensor_types import tensor_type
@@ -41,6 +49,8 @@ from ingot.compiler.dialects.linalg import (
     YieldOp,
 )
 
+from .reduction_turns import LONGEST_LOOP, is_plain, most_terms, products_in_turns, turn
+
 FEW_RESULTS = 32
 """Results from which one threadgroup for each keeps a device busy."""
 
@@ -49,10 +59,6 @@ LONG = 1 << 16
 
 CHUNK = 4096
 """The fewest elements of a chunk, which one threadgroup reduces."""
-
-LONGEST_LOOP = 1 << 15
-"""Iterations that one thread does in one kernel. Mesa's lavapipe ends every loop after 65,535,
-without an error, and the watchdogs of other drivers end kernels that take seconds."""
 
 MOST_CHUNKS = 256
 """Chunks of one line, whose partial results are left to the second step, unless they are longer
@@ -185,6 +191,10 @@ def _in_turns(op: GenericOp) -> list[SSAValue]:
     inside = prod(extents[i] for i in reduced if i != loop)
     size = max(1, LONGEST_LOOP // inside)
     values = list(op.outputs)
+    if all(is_plain(map_, loop) for map_ in indexing_maps(op)):
+        for start in range(0, extents[loop], size):
+            values = turn(op, loop, start, min(size, extents[loop] - start), values)
+        return values
     for start in range(0, extents[loop], size):
         # The new loop has one iteration: a plain loop would have to run over all elements.
         expr = AffineDimExpr(len(extents)) * size + AffineDimExpr(loop) + start
@@ -214,6 +224,10 @@ def _split(op: GenericOp) -> Sequence[SSAValue]:
         scalar = emit.add(arith.ConstantOp(neutral)).result
         start = fill(emit, scalar, TensorType(element, shape))
         results = [_in_chunks(op, combiner, split, start)]
+    elif match_contraction(op) is not None:
+        if prod(extents[i] for i in reduced) <= most_terms(op):
+            return op.results
+        results = products_in_turns(op)
     elif prod(extents[i] for i in reduced) > LONGEST_LOOP and not _is_shared(op):
         results = _in_turns(op)
     else:
@@ -226,11 +240,8 @@ def _split(op: GenericOp) -> Sequence[SSAValue]:
 
 
 def _is_shared(op: GenericOp) -> bool:
-    """Whether the threads of a threadgroup share the reduction, or tiles of it."""
-    role = role_of(op)
-    return role is Role.CONTRACTION or (
-        role is Role.ROW_REDUCTION and match_combiner(op) is not None
-    )
+    """Whether the threads of a threadgroup share the reduction."""
+    return role_of(op) is Role.ROW_REDUCTION and match_combiner(op) is not None
 
 
 @dataclass(frozen=True)

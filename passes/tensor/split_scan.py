@@ -35,16 +35,13 @@ from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.tensor import PadOp
 
 from .host_loops import doublings, for_loop
+from .reduction_turns import LONGEST_LOOP
 
 LONG = 2048
 """Elements of a line from which it is split."""
 
 MANY_LINES = 4096
 """Lines that keep a device busy without splitting them, unless they are very long."""
-
-LONGEST_LOOP = 1 << 15
-"""Elements along which one thread goes in one kernel. Mesa's lavapipe ends every loop after 65,535
-iterations, without an error."""
 
 VERY_LONG = 1 << 15
 """Elements of a line from which it is split however many lines there are."""

@@ -136,3 +136,27 @@ def test_a_loop_that_a_driver_would_end_is_refused() -> None:
     program = rt.loads(write_bundle(bundle_for(DYNAMIC, "vulkan"))).bind(device("vulkan"))
     with pytest.raises(rt.ArgumentError, match="a loop of a thread would have 65535 turns or more"):
         program.call("product", *given, np.zeros((1, 1), np.float32))
+
+
+def product(name: str, m: int, k: int, n: int, element: str) -> str:
+    a, b, c = (f"tensor<{p}x{q}x{element}>" for p, q in ((m, k), (k, n), (m, n)))
+    return f"""
+    func.func @{name}(%x: {a}, %y: {b}, %init: {c}) -> {c} {{
+      %s = linalg.matmul ins(%x, %y : {a}, {b}) outs(%init : {c}) -> {c}
+      return %s : {c}
+    }}
+    """
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_long_products(device_name: str) -> None:
+    """Sums of more terms than a driver lets one loop add, with and without register tiles."""
+    sizes = {"narrow": (7, 70001, 40, np.float32), "short": (2, 70001, 40, np.float16)}
+    sizes["tiled"] = (8, 270001, 8, np.float32)
+    text, inputs, expected = "", {}, {}
+    for name, (m, k, n, dtype) in sizes.items():
+        text += product(name, m, k, n, "f16" if dtype is np.float16 else "f32")
+        given = [np.full((m, k), 0.5, dtype), np.ones((k, n), dtype), np.ones((m, n), dtype)]
+        inputs[name] = given
+        expected[name] = [np.full((m, n), 0.5 * k + 1, dtype)]
+    check_module(text, device_name, inputs, expected)

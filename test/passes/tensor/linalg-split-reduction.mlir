@@ -59,11 +59,17 @@ func.func @many_results(%x: tensor<64x70000xf32>, %i: tensor<64xf32>) -> tensor<
   return %s : tensor<64xf32>
 }
 
-// A body that is no combiner keeps its order: three kernels, one after another.
+// A body that is no combiner keeps its order: three turns, one after another, each over a copy of a
+// range. They read where they are, so that they are one kernel.
 // CHECK-LABEL: func.func @no_plain_combiner
-// CHECK:         [[A:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + (d1 * 32768)))>, {{.*}} outs(%i
-// CHECK:         [[B:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (((d0 + (d1 * 32768)) + 32768))>, {{.*}} outs([[A]]
-// CHECK:         %s = linalg.generic {{.*}} outs([[B]]
+// CHECK:         arith.constant dense<[0, -1]> : tensor<2xi32>
+// CHECK:           tensor.extract %x
+// CHECK:         [[A:%.*]] = linalg.generic {{.*}} ins({{%.*}} : tensor<32768xf32>, tensor<2xi32>) outs(%i
+// CHECK:         arith.constant dense<[32768, -1]> : tensor<2xi32>
+// CHECK:           tensor.extract %x
+// CHECK:         [[B:%.*]] = linalg.generic {{.*}} ins({{%.*}} : tensor<32768xf32>, tensor<2xi32>) outs([[A]]
+// CHECK:         arith.constant dense<[65536, -1]> : tensor<2xi32>
+// CHECK:         %s = linalg.generic {{.*}} ins({{%.*}} : tensor<4464xf32>, tensor<2xi32>) outs([[B]]
 // CHECK:         return %s
 func.func @no_plain_combiner(%x: tensor<70000xf32>, %i: tensor<f32>) -> tensor<f32> {
   %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<70000xf32>) outs(%i : tensor<f32>) {
@@ -72,4 +78,22 @@ func.func @no_plain_combiner(%x: tensor<70000xf32>, %i: tensor<f32>) -> tensor<f
     linalg.yield %n : f32
   } -> tensor<f32>
   return %s : tensor<f32>
+}
+
+// A long product too narrow for tiles is summed in turns; short floats are kept in f32 between them.
+// CHECK-LABEL: func.func @long_product
+// CHECK:         linalg.generic {{.*}} ins(%i : tensor<7x50xf16>)
+// CHECK:           arith.extf
+// CHECK:         [[A:%.*]] = linalg.generic {{.*}} ins({{%.*}} : tensor<7x32768xf16>, tensor<32768x50xf16>) outs({{%.*}} : tensor<7x50xf32>)
+// CHECK:         [[B:%.*]] = linalg.generic {{.*}} ins({{%.*}} : tensor<7x7232xf16>, tensor<7232x50xf16>) outs([[A]] : tensor<7x50xf32>)
+// CHECK:         %s = linalg.generic {{.*}} ins([[B]] : tensor<7x50xf32>)
+// CHECK:           arith.truncf
+func.func @long_product(%x: tensor<7x40000xf16>, %y: tensor<40000x50xf16>, %i: tensor<7x50xf16>) -> tensor<7x50xf16> {
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<7x40000xf16>, tensor<40000x50xf16>) outs(%i : tensor<7x50xf16>) {
+  ^bb0(%a: f16, %b: f16, %acc: f16):
+    %p = arith.mulf %a, %b : f16
+    %n = arith.addf %acc, %p : f16
+    linalg.yield %n : f16
+  } -> tensor<7x50xf16>
+  return %s : tensor<7x50xf16>
 }
