@@ -53,6 +53,8 @@ class TargetProfile:
     threadgroup_memory: int
     max_buffers: int
     """Buffer arguments of one kernel before an argument buffer is needed."""
+    max_binding: int | None = None
+    """Bytes of one buffer argument, or None where only a buffer's size is limited."""
     max_grid: tuple[int, int, int] = (65535, 65535, 65535)
     storage_types: frozenset[str] = frozenset({"i8", "i16", "i32", "i64", "f16", "f32"})
     """Element types that loads and stores handle natively; others are emulated in integers."""
@@ -95,6 +97,8 @@ def _apple(
     )
 
 
+_SMALL_BINDING = 1 << 27
+"""`maxStorageBufferRange` that Vulkan requires; lavapipe has no more."""
 _LAVAPIPE_TURNS = 65535
 """Mesa's lavapipe counts the turns of all loops of a thread together, and leaves them here."""
 
@@ -114,6 +118,7 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=256,
             threadgroup_memory=16384,
             max_buffers=16,
+            max_binding=_SMALL_BINDING,
             most_turns=_LAVAPIPE_TURNS,
             subgroup_shuffle=False,
         ),
@@ -126,6 +131,7 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=1024,
             threadgroup_memory=32768,
             max_buffers=32,
+            max_binding=_SMALL_BINDING,
             most_turns=_LAVAPIPE_TURNS,
             is_cpu=True,
             peaks=Peaks(20e9, 20e9, 20e9, "two cores of an x86-64 server, `python -m bench`"),
@@ -139,6 +145,7 @@ PROFILES: dict[str, TargetProfile] = {
             max_threads_per_threadgroup=1024,
             threadgroup_memory=49152,
             max_buffers=1024,
+            max_binding=2**32 - 1,
             matrix_units=(
                 MatrixUnit(16, 16, 16, "f16", "f32"),
                 MatrixUnit(16, 16, 16, "bf16", "f32"),

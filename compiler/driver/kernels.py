@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, cast
 
@@ -61,7 +61,7 @@ def compile_kernels(
     when SPIRV-Tools or SPIRV-Cross refuse what we made, which is a bug.
     """
     return tuple(
-        _compile(name, op, signatures[name], profile, options, dump)
+        _compile(name, op, _in_parts(signatures[name], op), profile, options, dump)
         for name, op in kernels_of(module).items()
         if isinstance(op, spirv.ModuleOp)
     )
@@ -111,6 +111,16 @@ def _compile(
     )
     features = _features(op) if profile.api == "vulkan" else frozenset[str]()
     return CompiledKernel(_triple(op, "ingot.grid"), kernel, features)
+
+
+def _in_parts(signature: KernelSignature, op: spirv.ModuleOp) -> KernelSignature:
+    """The signature with an entry for each binding: `split-large-buffers` makes several of one."""
+    parts = op.attributes.get("ingot.parts")
+    if not isinstance(parts, DenseArrayBase):
+        return signature
+    counts = [int(count) for count in parts.get_values()]
+    types = [t for t, count in zip(signature.types, counts, strict=True) for _ in range(count)]
+    return replace(signature, types=tuple(types), names=tuple(_strings(op, "ingot.names")))
 
 
 def _msl(

@@ -143,6 +143,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "lower-affine",
         f"lower-all-reduce{_options(simd_width=profile.simd_width)}",
         "lower-transfers",
+        *_split_buffers(profile),
         *(["lower-simdgroup-matrix"] if profile.api == "metal" else []),
         f"expand-math{_options(math=options.math, scale_division=profile.api == 'vulkan')}",
         *(["fuse-multiply-add"] if profile.api == "vulkan" and options.math != "strict" else []),
@@ -151,6 +152,14 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "cse",
         f"convert-to-spirv{_options(exact=exact)}",
     ]
+
+
+def _split_buffers(profile: TargetProfile) -> list[str]:
+    """Where bindings are limited, and only there."""
+    if profile.max_binding is None:
+        return []
+    limits = _options(max_binding=profile.max_binding, max_buffers=profile.max_buffers)
+    return [f"split-large-buffers{limits}"]
 
 
 STAGES: tuple[Stage, ...] = (

@@ -5,6 +5,7 @@ PASSES: tuple[str, ...] = (
     "lower-affine",
     "lower-all-reduce",
     "lower-transfers",
+    "split-large-buffers",
     "lower-simdgroup-matrix",
     "fuse-multiply-add",
     "expand-math",
