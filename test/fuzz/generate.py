@@ -22,6 +22,7 @@ STEPS: tuple[tuple[Step, float], ...] = (
     (structured.reduction, 6),
     (structured.contraction, 3),
     (structured.argmax, 1),
+    (structured.fold, 0.5),
     (structured.window, 2),
     (movement.collapse, 1),
     (movement.expand, 1),

@@ -256,6 +256,27 @@ def argmax(builder: Builder) -> None:
     )
 
 
+def fold(builder: Builder) -> None:
+    """A reduction in order: its body is no op that could be applied in another."""
+    random = builder.random
+    value = builder.any(dtypes=INTEGERS[1:])
+    rank, dtype = len(value.shape), value.dtype
+    if not rank:
+        return
+    axis = random.randrange(rank)
+    kept = [d for d in range(rank) if d != axis]
+    init = builder.filled("1", tuple(value.shape[d] for d in kept), dtype)
+    body = builder.body()
+    amount = body.constant(dtype, random.choice([1, 2, 3]))
+    first = random.choice(["shli", "muli", "subi", "shrui"])
+    second = random.choice(["addi", "subi", "xori", "maxsi"])
+    scaled = body.emit(f"arith.{first} %o0, {amount.name} : {dtype}", dtype)
+    total = body.emit(f"arith.{second} {scaled.name}, %i0 : {dtype}", dtype)
+    iterators = ["reduction" if d == axis else "parallel" for d in range(rank)]
+    inputs, outs = [(value, identity(rank))], [(init, permuted(kept))]
+    builder.generic(inputs, outs, iterators, body, [total], [Spread()])
+
+
 PRODUCTS = (
     ("f32", "f32"), ("f32", "f32"), ("f32", "f32"), ("f16", "f32"), ("bf16", "f32"),
     ("f16", "f16"), ("bf16", "bf16"), ("i8", "i32"), ("i32", "i32"), ("i16", "i64"), ("i1", "i32"),

@@ -137,17 +137,18 @@ class DimensionNumbersAttr(ParametrizedAttribute):
         lists: dict[str, Dims] = {}
         singles: dict[str, IntAttr] = {}
 
-        def entry() -> None:
-            name = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            if name in cls.LISTS:
-                lists[name] = dims(parse_ints(parser))
-            elif name in cls.SINGLES:
-                singles[name] = IntAttr(parser.parse_integer())
-            else:
-                parser.raise_error(f"'{name}' is not a field of #{cls.name}")
-
-        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, entry)
+        with parser.in_angle_brackets():
+            # A comma may also follow the last one.
+            while (name := parser.parse_optional_identifier()) is not None:
+                parser.parse_punctuation("=")
+                if name in cls.LISTS:
+                    lists[name] = dims(parse_ints(parser))
+                elif name in cls.SINGLES:
+                    singles[name] = IntAttr(parser.parse_integer())
+                else:
+                    parser.raise_error(f"'{name}' is not a field of #{cls.name}")
+                if parser.parse_optional_punctuation(",") is None:
+                    break
         return (
             *(lists.get(name, dims(())) for name in cls.LISTS),
             *(singles.get(name, IntAttr(0)) for name in cls.SINGLES),

@@ -80,9 +80,12 @@ RAW = (
 )
 
 
-def test_raw_dimension_numbers_are_those_of_the_short_form() -> None:
+def test_dimension_numbers_in_other_forms() -> None:
     module = read_module(f"module attributes {{a = {RAW}}} {{}}", "a.mlir", make_context())
     assert "#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 1, 0, f]>" in module_text(module)
+    dot = "#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0],>"
+    module = read_module(f"module attributes {{a = {dot}}} {{}}", "a.mlir", make_context())
+    assert dot.replace("],>", "]>") in module_text(module)
     broken = RAW.replace("[2, 1]", "[2, 2]")
     with pytest.raises(Refusal, match="the dimensions of the output are not those of its rank"):
         read_module(f"module attributes {{a = {broken}}} {{}}", "a.mlir", make_context())
