@@ -85,17 +85,16 @@ def attention_tiles(shape: AttentionShape, profile: TargetProfile) -> AttentionT
     """Rows and keys of a threadgroup's tile.
 
     Several rows of a thread share each key and value that it loads, as far as registers go: those
-    of a CPU (SIMD-groups of 8) are memory anyway, and loads cost it most.
+    of a CPU are memory anyway, and loads cost it most.
     """
     rows = prod(n for i, n in enumerate(shape.dims) if i != shape.value_dim)
     extent, columns = shape.dims[shape.row_dim], shape.dims[shape.value_dim]
-    is_cpu = profile.simd_width == 8
     splits = 1
     if profile.subgroup_shuffle and profile.simd_width >= 32 and columns % 4 == 0:
         while splits < 8 and rows * splits < ENOUGH_THREADS and shape.keys >= 8 * splits:
             splits *= 2
-    fewest = 8 if is_cpu else 32
-    registers = CPU_FLOATS if is_cpu else GPU_FLOATS
+    fewest = profile.simd_width if profile.is_cpu else 32
+    registers = CPU_FLOATS if profile.is_cpu else GPU_FLOATS
     thread_rows = 1
     while (
         thread_rows < MOST_ROWS
@@ -105,7 +104,7 @@ def attention_tiles(shape: AttentionShape, profile: TargetProfile) -> AttentionT
     ):
         thread_rows *= 2
     threads = fewest
-    while not is_cpu and threads < 64 and threads // splits * thread_rows < extent:
+    while not profile.is_cpu and threads < 64 and threads // splits * thread_rows < extent:
         threads *= 2
     memory = min(STAGED_BYTES, profile.threadgroup_memory)
     keys = 64

@@ -12,14 +12,16 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ingot.compiler.analysis.affine_maps import permutation_of, plain_dims
 from ingot.compiler.analysis.cost import body_cost
-from ingot.compiler.analysis.fusion import Node, Read, Role
+from ingot.compiler.analysis.fusion_graph import Node, Read, Role
 from ingot.compiler.analysis.structured import (
+    Contraction,
     captured_tensors,
     indexing_maps,
     is_parallel,
     loop_extents,
     match_combiner,
     match_contraction,
+    reduction_loops,
 )
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
@@ -27,6 +29,9 @@ from ingot.compiler.dialects.linalg import FillOp, GenericOp
 CHEAP_INPUT = 32
 """Cost (see `cost.py`) up to which a contraction's input is computed where it is read: the padding
 of an image takes as much."""
+
+FEW_DOTS, LONG_DOT = 8, 512
+"""Rows or columns below which, and terms from which, a product is a dot product for each result."""
 
 LONG_REDUCTION = 16
 """Elements from which a threadgroup shares a reduction over trailing dimensions."""
@@ -129,6 +134,7 @@ def _generic_node(op: GenericOp, graph: DispatchGraph) -> Node:
         tuple(reads),
         leading,
         blocks,
+        in_rows=role is Role.REDUCTION and is_over_rows(op),
         cheap=role is Role.ELEMENTWISE and body_cost(op) <= CHEAP_INPUT,
         takes_inputs=role is Role.CONTRACTION and match_contraction(op) is None,
     )
@@ -154,18 +160,36 @@ def role_of(op: GenericOp) -> Role:
         return Role.ELEMENTWISE
     if is_contraction(op):
         return Role.CONTRACTION
-    reduced = [i for i, p in enumerate(parallel) if not p]
     extents = loop_extents(op)
-    long = prod(extents[i] for i in reduced) >= LONG_REDUCTION
-    # The largest inputs decide: of a smaller one there is little to read.
+    long = prod(n for n, p in zip(extents, parallel, strict=True) if not p) >= LONG_REDUCTION
+    return Role.ROW_REDUCTION if long and is_over_rows(op) else Role.REDUCTION
+
+
+def is_over_rows(op: GenericOp) -> bool:
+    """Whether a reduction runs over the trailing dimensions of what it reads.
+
+    The largest inputs decide: of a smaller one there is little to read.
+    """
+    reduced, extents = reduction_loops(op), loop_extents(op)
     reads = indexing_maps(op)[: len(op.inputs)]
     sizes = [prod(extents[loop] for loop in m.used_dims()) for m in reads]
-    trailing = any(
+    return any(
         list(plain_dims(m))[-len(reduced) :] == reduced and len(m.results) >= len(reduced)
         for m, size in zip(reads, sizes, strict=True)
         if size == max(sizes)
     )
-    return Role.ROW_REDUCTION if long and trailing else Role.REDUCTION
+
+
+def _is_few_dots(op: GenericOp, contraction: Contraction) -> bool:
+    """Whether a product has few rows or columns, and both inputs lie along its long sums.
+
+    A threadgroup for each result then reads what lies together; a tile of results would not.
+    """
+    extents = loop_extents(op)
+    sides = [prod(extents[i] for i in loops) for loops in (contraction.m, contraction.n)]
+    depth = prod(extents[i] for i in contraction.k)
+    along = all(m.results[-1].used_dims() <= set(contraction.k) for m in indexing_maps(op)[:2])
+    return min(sides) < FEW_DOTS and depth >= LONG_DOT and along
 
 
 def is_contraction(op: GenericOp) -> bool:
@@ -177,7 +201,7 @@ def is_contraction(op: GenericOp) -> bool:
         return False
     contraction = match_contraction(op)
     if contraction is not None:
-        return bool(contraction.m and contraction.n)
+        return bool(contraction.m and contraction.n) and not _is_few_dots(op, contraction)
     combiner = match_combiner(op)
     if combiner is None or combiner.name != "add":
         return False

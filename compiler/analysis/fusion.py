@@ -5,98 +5,19 @@ parallel loops, and its other loops are reductions. In a *row* group the ops sha
 "row" loops, and each op then walks over the inside of a row: elementwise, or reducing it whole.
 Groups of other kinds are given, and stay as they are.
 
-Groups grow along edges, in program order, and recompute next to nothing: an op belongs to one group,
-and a value that two groups need is stored. What a convolution reads, its padding, is computed where
-it is read.
+Groups grow along edges, in program order, and recompute next to nothing: an op belongs to one
+group, and a value that two groups need is stored. What a convolution reads, its padding, is
+computed where it is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from math import prod
-from typing import Literal
 
-GroupKind = Literal["pointwise", "row", "scan", "attention"]
-
-
-class Role(Enum):
-    """What an op is to a group."""
-
-    ELEMENTWISE = "elementwise"
-    """All loops are parallel."""
-    REDUCTION = "reduction"
-    """Some loops are reductions: over few elements, or over leading dimensions."""
-    ROW_REDUCTION = "row_reduction"
-    """A long reduction over trailing dimensions: a threadgroup shares a row."""
-    CONTRACTION = "contraction"
-    """A matrix product or a convolution: the root of its group."""
-    SCAN = "scan"
-    """Runs alone."""
-
-
-@dataclass(frozen=True)
-class Read:
-    """A node reads a value of another node.
-
-    `loops` has, for each dimension of the value, the reader's loop that indexes it; None where the
-    index is anything else (a constant, a sum, computed). `direct` is false when the reader sees the
-    value through a reshape or by computed indices, so that both must not share a kernel.
-    """
-
-    value: int
-    loops: tuple[int | None, ...] = ()
-    direct: bool = True
-
-
-@dataclass(frozen=True)
-class Node:
-    """One structured op. Values are numbered over the whole graph, those from outside included."""
-
-    role: Role
-    extents: tuple[int, ...]
-    parallel: tuple[bool, ...]
-    results: tuple[int, ...]
-    writes: tuple[tuple[int, ...], ...]
-    """For each result and each of its dimensions the parallel loop that indexes it."""
-    reads: tuple[Read, ...]
-    leading: tuple[int, ...] = ()
-    """Loops of a contraction that must stay the first of the shared loops, in this order: its
-    batch. The others are the rows and columns of its tiles, and may only be exchanged as blocks."""
-    blocks: tuple[tuple[int, ...], ...] = ()
-    """The rows, then the columns of a contraction, as loops."""
-    cheap: bool = False
-    """Moves data and computes next to nothing: it may be computed again where it is read."""
-    takes_inputs: bool = False
-    """Its kernel computes cheap inputs where it reads them."""
-
-    @property
-    def parallel_loops(self) -> tuple[int, ...]:
-        """Positions of the parallel loops."""
-        return tuple(i for i, p in enumerate(self.parallel) if p)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a group may need at most."""
-
-    max_operands: int = 24
-    """Buffers of one kernel: inputs and results."""
-    max_row_elements: int = 16384
-    """Elements inside a row when there are fewer rows than `min_rows`."""
-    min_rows: int = 32
-
-
-@dataclass(frozen=True)
-class Group:
-    """Nodes of one kernel, in program order."""
-
-    nodes: tuple[int, ...]
-    kind: GroupKind
-    shared: dict[int, tuple[int, ...]]
-    """For each node its loops that are the shared loops, in the order common to the group."""
+from ingot.compiler.analysis.fusion_graph import Group, GroupKind, Limits, Node, Read, Role
 
 
 @dataclass
@@ -145,17 +66,59 @@ class _Grouping:
                 if source is not None and read.direct:
                     self.try_merge(self.of_node[source], self.of_node[i])
 
+    def merge_siblings(self) -> None:
+        """Let small reductions over equal loops share a kernel though none reads the other."""
+        alike: dict[tuple[int, ...], list[_Growing]] = {}
+        for group in {id(group): group for group in self.of_node}.values():
+            if self._is_small_reduction(group):
+                alike.setdefault(group.extents, []).append(group)
+        for groups in alike.values():
+            merged: list[_Growing] = []
+            for group in groups:
+                for i, other in enumerate(merged):
+                    both = self._siblings(other, group)
+                    if both is not None:
+                        merged[i] = both
+                        break
+                else:
+                    merged.append(group)
+
+    def _is_small_reduction(self, group: _Growing) -> bool:
+        roots = [self.nodes[i] for i in group.nodes if self.nodes[i].role is not Role.ELEMENTWISE]
+        return (
+            group.kind == "pointwise"
+            and bool(roots)
+            and all(node.role is Role.REDUCTION for node in roots)
+            and sum(prod(node.extents) for node in roots) <= self.limits.max_row_elements
+        )
+
+    def _siblings(self, first: _Growing, second: _Growing) -> _Growing | None:
+        """One kernel for two that do not need each other."""
+        if self._depends([first], second) or self._depends([second], first):
+            return None
+        nodes = sorted(first.nodes + second.nodes)
+        both = _Growing(nodes, "pointwise", first.shared | second.shared, first.extents)
+        orders = self._result_orders(both)
+        if not self._fits(both) or not self._is_small_reduction(both):
+            return None
+        if any(order != orders[0] for order in orders):
+            return None
+        for node in nodes:
+            self.of_node[node] = both
+        return both
+
     def try_merge(self, first: _Growing, second: _Growing) -> None:
         if first is second or {first.kind, second.kind} & {"scan", "attention"}:
             return
         reads = self._reads_between(first, second)
         if reads is None:
             return
-        merged = (
-            self._merge_rows(first, second, reads)
-            if "row" in (first.kind, second.kind)
-            else self._merge_pointwise(first, second, reads) or self._merge_inputs(first, second)
-        )
+        merged = None
+        if "row" not in (first.kind, second.kind):
+            merged = self._merge_pointwise(first, second, reads) or self._merge_inputs(
+                first, second
+            )
+        merged = merged or self._merge_rows(self._as_rows(first), self._as_rows(second), reads)
         if merged is None or not self._fits(merged) or self._would_cycle(first, second):
             return
         for i in merged.nodes:
@@ -251,10 +214,19 @@ class _Grouping:
         """Whether anything but the nodes `inside` uses a value."""
         return value in self.escapes or not self.users.get(value, set()) <= set(inside)
 
+    def _as_rows(self, group: _Growing) -> _Growing:
+        """A group of short reductions as one of rows, each of which they reduce."""
+        roots = [self.nodes[i] for i in group.nodes if self.nodes[i].role is not Role.ELEMENTWISE]
+        if group.kind != "pointwise" or not roots or not all(node.in_rows for node in roots):
+            return group
+        return replace(group, kind="row")
+
     def _merge_rows(
         self, first: _Growing, second: _Growing, reads: list[tuple[int, Read, int]]
     ) -> _Growing | None:
         """One set of rows for both. A group that is not of rows yet takes the other's rows."""
+        if "row" not in (first.kind, second.kind):
+            return None
         for group in (first, second):
             if group.kind == "pointwise" and self._roots(group):
                 return None
@@ -349,14 +321,18 @@ class _Grouping:
 
     def _would_cycle(self, first: _Growing, second: _Growing) -> bool:
         """Whether something outside both depends on `first` and is needed by `second`."""
-        stack = [g for g in self._sources(second) if g is not first and g is not second]
+        between = [g for g in self._sources(second) if g is not first and g is not second]
+        return self._depends(between, first)
+
+    def _depends(self, groups: Sequence[_Growing], other: _Growing) -> bool:
+        """Whether one of `groups` needs something that `other` makes, directly or not."""
+        stack = list(groups)
         seen = {id(g) for g in stack}
         while stack:
-            group = stack.pop()
-            for source in self._sources(group):
-                if source is first:
+            for source in self._sources(stack.pop()):
+                if source is other:
                     return True
-                if id(source) not in seen and source is not second:
+                if id(source) not in seen:
                     seen.add(id(source))
                     stack.append(source)
         return False
@@ -388,6 +364,7 @@ def form_groups(
     """
     grouping = _Grouping(nodes, escapes, limits or Limits(), attentions)
     grouping.merge_all()
+    grouping.merge_siblings()
     ordered: list[Group] = []
     done: set[int] = set()
 

@@ -10,6 +10,7 @@ from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.analysis.attention import Attention, find_attention
 from ingot.compiler.analysis.attention_schedule import AttentionShape
+from ingot.compiler.analysis.dispatch_graph import LONG_REDUCTION
 from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
 from ingot.compiler.analysis.shared_loops import Dims, shared_dims
 from ingot.compiler.analysis.structured import (
@@ -80,6 +81,15 @@ def describe_kernel(func: FuncOp) -> KernelShape:
                 count *= extent
             if count > inner or (count == inner and extents):
                 inner, last = count, extents[-1] if extents else 1
+        if inner < LONG_REDUCTION:
+            # A thread takes such a row as it is.
+            return KernelShape(
+                kind="pointwise",
+                parallel=shape[:rows],
+                vectorizable=False,
+                has_reduction=True,
+                element_bytes=element_bytes,
+            )
         return KernelShape(
             kind="row",
             parallel=shape[:rows],

@@ -25,7 +25,8 @@ from ingot.compiler.analysis.attention import attention_kernels
 from ingot.compiler.analysis.dispatch_graph import DispatchGraph, build_graph, is_local
 from ingot.compiler.analysis.fill_pattern import fill_pattern
 from ingot.compiler.analysis.functions import host_functions
-from ingot.compiler.analysis.fusion import Group, Limits, form_groups
+from ingot.compiler.analysis.fusion import form_groups
+from ingot.compiler.analysis.fusion_graph import Group, Limits
 from ingot.compiler.analysis.generics import (
     Emitter,
     elementwise,

@@ -10,16 +10,25 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ingot.compiler.analysis.affine_maps import simplify
+from ingot.compiler.analysis.affine_maps import simplify, substitute
 from ingot.compiler.analysis.generics import Emitter, make_generic
 from ingot.compiler.analysis.index_bounds import Bounds, index_bounds
 from ingot.compiler.analysis.scalar_folding import int_of
-from ingot.compiler.analysis.structured import indexing_maps, loop_extents, shape_of
+from ingot.compiler.analysis.structured import (
+    indexing_maps,
+    is_parallel,
+    loop_extents,
+    reduction_loops,
+    shape_of,
+)
+from ingot.compiler.analysis.tensor_types import integer_width
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
 from .generic_patterns import set_operands
 
 _SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
+_REFLEXIVE = (0, _SLE, _SGE, 7, 9)
+"""Predicates of `arith.cmpi` that a value and itself fulfil: eq, sle, sge, ule, uge."""
 
 
 def _decided(predicate: int, left: Bounds, right: Bounds) -> bool | None:
@@ -65,6 +74,8 @@ class FoldBoundedIndices(RewritePattern):
         match op:
             case arith.CmpiOp():
                 answer = _decided(op.predicate.value.data, left, right)
+                if op.operands[0] is op.operands[1]:
+                    answer = op.predicate.value.data in _REFLEXIVE
                 if answer is None:
                     return None
                 constant = arith.ConstantOp(IntegerAttr(-int(answer), i1))
@@ -201,8 +212,82 @@ def _needed(values: Sequence[SSAValue]) -> set[SSAValue]:
     return found
 
 
+class FoldSelectedIteration(RewritePattern):
+    """A reduction that leaves its accumulator as it is but in the iteration that a parallel loop
+    names is no loop: a scatter along a batch combines one update with each line."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        terminator = op.body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        if not any(isinstance(v.owner, arith.SelectOp) for v in terminator.operands):
+            return
+        extents = loop_extents(op)
+        for loop in reduction_loops(op):
+            names = [
+                _selected(op, value, op.body.block.args[len(op.inputs) + i], loop)
+                for i, value in enumerate(terminator.operands)
+            ]
+            name = names[0]
+            if name is None or names != [name] * len(names):
+                continue
+            if is_parallel(op)[name] and extents[name] == extents[loop] >= 0:
+                _fuse_loops(op, loop, name, rewriter)
+                return
+
+
+def _selected(op: GenericOp, value: SSAValue, accumulator: SSAValue, loop: int) -> int | None:
+    """The loop whose position `loop` must have for `value` to be more than the accumulator."""
+    select = value.owner
+    if not isinstance(select, arith.SelectOp) or select.rhs is not accumulator:
+        return None
+    stack = [select.cond]
+    while stack:
+        condition = stack.pop().owner
+        if isinstance(condition, arith.AndIOp):
+            stack.extend(condition.operands)
+        elif isinstance(condition, arith.CmpiOp) and condition.predicate.value.data == 0:
+            loops = [_position(v, op) for v in condition.operands]
+            if loops[0] is not None and loops[1] is not None and loop in loops:
+                return loops[1] if loops[0] == loop else loops[0]
+    return None
+
+
+def _position(value: SSAValue, op: GenericOp) -> int | None:
+    """The loop whose position a value is, in a type that holds all of its positions."""
+    width = integer_width(value.type)
+    if isinstance(value.owner, arith.IndexCastOp):
+        value = value.owner.input
+    if not isinstance(value.owner, IndexOp):
+        return None
+    loop = value.owner.dim.value.data
+    fits = width is None or loop_extents(op)[loop] <= 1 << (width - 1)
+    return loop if fits else None
+
+
+def _fuse_loops(op: GenericOp, loop: int, into: int, rewriter: PatternRewriter) -> None:
+    """Run over `loop` only where it is where `into` is."""
+    rank = len(op.iterator_types.data) - 1
+    dims = [AffineDimExpr(i - (i > loop)) for i in range(rank + 1)]
+    dims[loop] = dims[into]
+    body = op.detach_region(op.body)
+    for index in [inner for inner in body.walk() if isinstance(inner, IndexOp)]:
+        old = index.dim.value.data
+        index.properties["dim"] = IndexOp(dims[old].position).dim
+    new = make_generic(
+        Emitter(rewriter, op.location),
+        list(op.inputs),
+        list(op.outputs),
+        [substitute(map_, dims, rank) for map_ in indexing_maps(op)],
+        [it for i, it in enumerate(op.iterator_types.data) if i != loop],
+        body,
+    )
+    rewriter.replace(op, [], list(new.results))
+
+
 INDEX_PATTERNS: tuple[RewritePattern, ...] = (
     FoldBoundedIndices(),
     ExtractToInput(),
     DropUnusedResults(),
+    FoldSelectedIteration(),
 )

@@ -200,3 +200,23 @@ func.func @unused_result(%x: tensor<4x8xf32>, %m: tensor<4xf32>, %p: tensor<4xi3
   } -> (tensor<4xf32>, tensor<4xi32>)
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A reduction that acts only where its loop is where a parallel one is runs over no loop.
+// CHECK-LABEL: func.func @selected_iteration
+// CHECK:         linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>{{.*}}], iterator_types = ["parallel"]}
+// CHECK:           %[[SUM:.*]] = arith.addf
+// CHECK-NEXT:      linalg.yield %[[SUM]]
+func.func @selected_iteration(%x: tensor<4xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4xf32>) outs(%i : tensor<4xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %line = linalg.index 0 : index
+    %entry = linalg.index 1 : index
+    %same = arith.cmpi eq, %entry, %line : index
+    %sum = arith.addf %acc, %a : f32
+    %1 = arith.select %same, %sum, %acc : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -6,7 +6,7 @@ import pytest
 from support.index_notation import program
 
 from ingot.compiler.analysis.dispatch_graph import role_of
-from ingot.compiler.analysis.fusion import Role
+from ingot.compiler.analysis.fusion_graph import Role
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.frontends.reader import read_module

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ingot.compiler.analysis.fusion import Limits, Node, Read, Role, form_groups
+from ingot.compiler.analysis.fusion import form_groups
+from ingot.compiler.analysis.fusion_graph import Limits, Node, Read, Role
 
 
 def elementwise(result: int, reads: list[Read], *extents: int) -> Node:
@@ -172,3 +173,43 @@ def test_an_attention_is_a_kernel_as_it_is() -> None:
     ]
     groups = form_groups(nodes, frozenset({12}), attentions=[[0, 1]])
     assert [(g.nodes, g.kind) for g in groups] == [((0, 1), "attention"), ((2,), "pointwise")]
+
+
+def short_reduction(result: int, reads: list[Read], rows: int, inner: int) -> Node:
+    node = row_reduction(result, reads, rows, inner)
+    return replace(node, role=Role.REDUCTION, in_rows=True)
+
+
+def test_short_reductions_of_a_row_are_one_kernel_of_rows() -> None:
+    nodes = [
+        short_reduction(10, [Read(0, (0, 1))], 64, 10),
+        elementwise(11, [Read(0, (0, 1)), Read(10, (0,))], 64, 10),
+        short_reduction(12, [Read(11, (0, 1))], 64, 10),
+        elementwise(13, [Read(11, (0, 1)), Read(12, (0,))], 64, 10),
+    ]
+    (group,) = form_groups(nodes, frozenset({13}))
+    assert (group.nodes, group.kind) == ((0, 1, 2, 3), "row")
+    assert group.shared == dict.fromkeys(range(4), (0,))
+    (alone,) = form_groups(nodes[:1], frozenset({10}))
+    assert alone.kind == "pointwise"
+
+
+def column_sum(result: int, read: int, rows: int = 32) -> Node:
+    return Node(
+        Role.REDUCTION, (128, rows), (True, False), (result,), ((0,),), (Read(read, (1, 0)),)
+    )
+
+
+def test_small_reductions_over_equal_loops_share_a_kernel() -> None:
+    sums = [column_sum(10, 0), column_sum(11, 1)]
+    assert groups_of(sums, 10, 11) == [[0, 1]]
+    assert groups_of([column_sum(10, 0, 1 << 20), column_sum(11, 1)], 10, 11) == [[0], [1]]
+
+
+def test_a_reduction_shares_no_kernel_with_what_it_needs() -> None:
+    nodes = [
+        column_sum(10, 0),
+        matmul(11, [Read(10, (2,)), Read(1, (2, 1))], 32, 128, 128),
+        column_sum(12, 11),
+    ]
+    assert groups_of(nodes, 12) == [[0], [1], [2]]
