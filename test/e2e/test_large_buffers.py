@@ -32,14 +32,10 @@ func.func @main(%x: tensor<37x79xf32>, %y: tensor<37x79xbf16>) -> tensor<37x79xf
 }""",
     "rows": """
 func.func @main(%x: tensor<1x40x64xf32>) -> tensor<1x40x64xf32> {
-  %0 = stablehlo.exponential %x : tensor<1x40x64xf32>
-  %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [2]
-      : (tensor<1x40x64xf32>, tensor<f32>) -> tensor<1x40xf32>
-  %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1]
-      : (tensor<1x40xf32>) -> tensor<1x40x64xf32>
-  %3 = stablehlo.divide %0, %2 : tensor<1x40x64xf32>
-  return %3 : tensor<1x40x64xf32>
+  %e = tensor.empty() : tensor<1x40x64xf32>
+  %0 = linalg.softmax dimension(2) ins(%x : tensor<1x40x64xf32>)
+                                   outs(%e : tensor<1x40x64xf32>) -> tensor<1x40x64xf32>
+  return %0 : tensor<1x40x64xf32>
 }""",
 }
 
