@@ -139,6 +139,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """
     exact = options.math == "strict" or (options.math == "safe" and profile.api == "vulkan")
     return [
+        *([f"check-loops{_options(most_turns=profile.most_turns)}"] if profile.most_turns else []),
         f"lower-forall{_options(max_grid=profile.max_grid[0])}",
         "lower-affine",
         f"lower-all-reduce{_options(simd_width=profile.simd_width)}",

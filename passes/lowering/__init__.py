@@ -1,6 +1,7 @@
 """Passes from L4 buffers to L5 spirv, in the order of the pipeline."""
 
 PASSES: tuple[str, ...] = (
+    "check-loops",
     "lower-forall",
     "lower-affine",
     "lower-all-reduce",

@@ -39,8 +39,8 @@ from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
 LONGEST_LOOP = 1 << 15
 """Iterations that one thread does in one kernel. Mesa's lavapipe counts those of all loops of a
-thread together and ends them at 65,535, without an error; the watchdogs of other drivers end kernels
-that take seconds."""
+thread together and ends them at 65,535, without an error; the watchdogs of other drivers end
+kernels that take seconds."""
 
 LEAST_TILE = 8
 """Rows and columns of a product from which it is computed in register tiles."""
