@@ -56,7 +56,7 @@ def page(width: int, height: int, parts: Iterator[str]) -> str:
 
 
 def blur() -> Iterator[str]:
-    """y[i] = sum over k of x[i + k] * w[k]: forwards, as a scatter, and as the gather it becomes."""
+    """y[i] = sum over k of x[i + k] * w[k]: forwards, as a scatter, and as a gather."""
     xs, ys = [f"x{i}" for i in range(8)], [f"y{i}" for i in range(6)]
     dxs, dys = [f"dx{i}" for i in range(8)], [f"dy{i}" for i in range(6)]
     left, lower = 20, 118

@@ -12,6 +12,7 @@ from support.gradients import (
     check_on_device,
     directional_errors,
     evaluated,
+    generics_of,
     gradient_of,
 )
 from support.harness import DEVICES, Array
@@ -239,3 +240,34 @@ func.func @main(%x: tensor<4x512xf16>, %y: tensor<512x8xf16>) -> tensor<4x8xf32>
     expected = [wide[2] @ wide[1].T, wide[0].T @ wide[2]]
     for device_name in DEVICES:
         check_on_device(gradient, [x, y, g], expected, device_name, 1, 6e-4)
+
+
+PADS = [((0, 0), (1, 0), (0, 0)), ((2, 1), (0, 3), (0, 0)), ((-1, 2), (1, -1), (0, 0))]
+
+
+@pytest.mark.parametrize(("low", "high", "interior"), [*PADS, ((0, -1), (2, 2), (2, 0))])
+def test_pads_of_stablehlo(
+    low: tuple[int, int], high: tuple[int, int], interior: tuple[int, int]
+) -> None:
+    """A pad reads by a clamped index under a condition: that is turned round, not scattered."""
+    out = tuple(
+        n + a + b + (n - 1) * c for n, a, b, c in zip((4, 5), low, high, interior, strict=True)
+    )
+    type_ = f"tensor<{out[0]}x{out[1]}xf32>"
+    places = ", ".join(
+        f"{name} = array<i64: {value[0]}, {value[1]}>"
+        for name, value in (
+            ("edge_padding_low", low),
+            ("edge_padding_high", high),
+            ("interior_padding", interior),
+        )
+    )
+    text = f"""
+func.func @main(%x: tensor<4x5xf32>, %p: tensor<f32>) -> {type_} {{
+  %y = "stablehlo.pad"(%x, %p) {{{places}}} : (tensor<4x5xf32>, tensor<f32>) -> {type_}
+  %z = stablehlo.multiply %y, %y : {type_}
+  return %z : {type_}
+}}
+"""
+    assert ("ingot.scatter" in gradient_of(text)) == any(interior)
+    check_gradient(generics_of(text), inputs_of((4, 5), ()), [0, 1])

@@ -9,7 +9,7 @@ from math import prod
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ingot.compiler.analysis.cost import op_cost
 from ingot.compiler.analysis.generics import Emitter
@@ -18,6 +18,7 @@ from ingot.compiler.analysis.structured import element_type, indexing_maps, is_p
 from ingot.compiler.analysis.structured import loop_extents as extents_of
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
 
+from .indices import place_of
 from .scalars import Cotangent, Flattener, ScalarReverse, depends_on, erase_unused
 
 
@@ -35,6 +36,9 @@ class Draft:
     operands: list[SSAValue] = field(default_factory=list[SSAValue])
     maps: list[AffineMap] = field(default_factory=list[AffineMap])
     values: list[SSAValue] = field(default_factory=list[SSAValue])
+    places: list[AffineExpr | None] = field(default_factory=list["AffineExpr | None"])
+    """Indices that follow the contribution, as functions of the loops that hold where it is not 0;
+    None for other indices."""
 
     def read(self, operand: SSAValue, map_: AffineMap) -> BlockArgument:
         """A new argument: the element of `operand` at `map_` of the loops."""
@@ -155,6 +159,12 @@ def draft_of(op: GenericOp, seeds: Seeds, leaf: Leaf) -> Draft | None:
         return None
     draft.emit.location = op.location
     draft.values = [found.value, *indices]
+    if isinstance(leaf, int):
+        sizes = shape_of(target.owner.operands[0]) if isinstance(target.owner, Operation) else ()
+        draft.places = [
+            place_of(index, found.condition, draft.extents, size)
+            for index, size in zip(indices, sizes, strict=True)
+        ]
     if all(is_parallel(op)):
         _reload(op, draft, yielded, target)
     draft.prune()

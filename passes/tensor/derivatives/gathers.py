@@ -9,7 +9,6 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import (
-    AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
     AffineMap,
@@ -23,15 +22,13 @@ from ingot.compiler.analysis.generics import (
     materialize,
     reshape,
 )
-from ingot.compiler.analysis.index_bounds import index_bounds
 from ingot.compiler.analysis.map_inversion import linear_forms
-from ingot.compiler.analysis.scalar_folding import int_of
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.ingot import ScatterOp, YieldOp
-from ingot.compiler.dialects.linalg import IndexOp
 
 from .drafts import Draft
 from .hoisting import hoist, over_loops
+from .indices import affine_of
 from .turning import gathered, per_iteration, zeros
 
 
@@ -44,16 +41,14 @@ def scattered(emit: Emitter, draft: Draft, type_: TensorType[Attribute]) -> SSAV
     hoist(emit, draft, kept)
     extents = draft.extents
     exprs = [affine_of(index, extents) for index in draft.values[1:]]
-    shape = type_.get_shape()
-    known = [e for e in exprs if e is not None]
+    known = [e for e in draft.places if e is not None]
     if len(known) == len(exprs):
         map_ = AffineMap(len(extents), 0, tuple(known))
-        if _stays_inside(map_, extents, shape):
-            draft.values = draft.values[:1]
-            draft.prune()
-            result = gathered(emit, draft, map_, type_)
-            if result is not None:
-                return result
+        draft.values = draft.values[:1]
+        draft.prune()
+        result = gathered(emit, draft, map_, type_)
+        assert result is not None, "sums of loops can be solved"
+        return result
     return _by_scatter(emit, draft, exprs, type_)
 
 
@@ -70,55 +65,6 @@ def gathered_or_scattered(
     result = gathered(emit, draft, map_, type_)
     assert result is not None
     return result
-
-
-def affine_of(value: SSAValue, extents: Sequence[int]) -> AffineExpr | None:
-    """An index as a linear function of the loops, where it is one."""
-    number = int_of(value)
-    if number is not None:
-        return AffineConstantExpr(number)
-    owner = value.owner
-    match owner:
-        case IndexOp():
-            return AffineDimExpr(owner.dim.value.data)
-        case arith.AddiOp() | arith.SubiOp() | arith.MuliOp():
-            left, right = affine_of(owner.lhs, extents), affine_of(owner.rhs, extents)
-            if left is None or right is None:
-                return None
-            if isinstance(owner, arith.MuliOp):
-                constant = isinstance(left, AffineConstantExpr) or isinstance(
-                    right, AffineConstantExpr
-                )
-                return left * right if constant else None
-            return left + right if isinstance(owner, arith.AddiOp) else left + right * -1
-        case arith.IndexCastOp():
-            # A wrapped index would lie outside of the tensor.
-            return affine_of(owner.input, extents)
-        case arith.MaxSIOp() | arith.MinSIOp():
-            # A bound that always holds.
-            for inner, bound in (owner.operands, tuple(reversed(owner.operands))):
-                limit = int_of(bound)
-                low, high = index_bounds(inner, extents)
-                if limit is None:
-                    continue
-                if low >= limit if isinstance(owner, arith.MaxSIOp) else high <= limit:
-                    return affine_of(inner, extents)
-            return None
-        case _:
-            return None
-
-
-def _stays_inside(map_: AffineMap, extents: Sequence[int], shape: Sequence[int]) -> bool:
-    forms = linear_forms(map_)
-    if forms is None:
-        return False
-    for form, size in zip(forms, shape, strict=True):
-        reach = [c * (extents[i] - 1) for i, c in enumerate(form.coefficients)]
-        if form.offset + sum(min(0, r) for r in reach) < 0:
-            return False
-        if form.offset + sum(max(0, r) for r in reach) >= size:
-            return False
-    return True
 
 
 @dataclass(frozen=True)

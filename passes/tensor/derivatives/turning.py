@@ -213,10 +213,13 @@ class _Turned:
                 return AffineDimExpr(dim)
         return None
 
-    def map(self, map_: AffineMap, operand_map: AffineMap) -> AffineMap | None:
-        """A map over the new loops; None when it needs a loop that has to be computed."""
+    def map(self, map_: AffineMap, same: AffineMap | None = None) -> AffineMap | None:
+        """A map over the new loops; None when it needs a loop that has to be computed.
+
+        `same` is the map by which the forward op reads the element that a thread computes.
+        """
         count = self.rank + len(self.inversion.reduced)
-        if map_ == operand_map:
+        if map_ == same:
             return AffineMap(count, 0, tuple(AffineDimExpr(i) for i in range(self.rank)))
         dims: list[AffineExpr] = []
         for loop in range(map_.num_dims):
@@ -253,7 +256,7 @@ def _as_padded_contraction(
     summed = [e.used_dims() for e in draft.maps[which].results if not isinstance(e, AffineDimExpr)]
     if any(pivots & set(dims) for dims in summed):
         return None
-    other = turned.map(draft.maps[1 - which], AffineMap(0, 0, ()))
+    other = turned.map(draft.maps[1 - which])
     assert other is not None
     padded, map_ = _padded(emit, draft, inversion, which, turned, type_)
     draft.operands[which] = padded
@@ -305,7 +308,7 @@ def _padded(
 def _over_new_loops(
     exprs: Sequence[AffineExpr], turned: _Turned, num_dims: int
 ) -> tuple[AffineExpr, ...]:
-    new = turned.map(AffineMap(num_dims, 0, tuple(exprs)), AffineMap(0, 0, ()))
+    new = turned.map(AffineMap(num_dims, 0, tuple(exprs)))
     assert new is not None
     return new.results
 
@@ -329,7 +332,8 @@ def _guarded(
     operands, maps = draft.operands, draft.maps
     draft.operands, draft.maps = [], []
     for argument, operand, read in list(zip(draft.block.args, operands, maps, strict=True)):
-        new_map = turned.map(read, map_)
+        is_alike = shape_of(operand) == type_.get_shape()
+        new_map = turned.map(read, map_ if is_alike else None)
         if new_map is not None:
             draft.operands.append(operand)
             draft.maps.append(new_map)
