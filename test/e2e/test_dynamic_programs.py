@@ -141,3 +141,19 @@ def test_control_flow_that_changes_a_size_is_refused(
     loaded = rt.loads(write_bundle(bundle_for(text, "host"))).bind(device("host"))
     with pytest.raises(rt.ArgumentError, match=message):
         loaded.call("f", f(3), n(True, "bool"))
+
+
+def test_sizes_that_do_not_fit_a_reshape_are_refused() -> None:
+    with pytest.raises(rt.ArgumentError, match="split into sizes whose product is not its size"):
+        program("host").call("expand_two", f(12), f(3, 5))
+
+
+def test_tensors_that_do_not_fit_together_are_not_concatenated() -> None:
+    text = """func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+      %a = tensor.concat dim(0) %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+      return %a : tensor<?x?xf32>
+    }"""
+    loaded = rt.loads(write_bundle(bundle_for(text, "host"))).bind(device("host"))
+    assert loaded.call("f", f(2, 3), f(1, 3)).shape == (3, 3)
+    with pytest.raises(rt.ArgumentError, match="must have one size in dimension 1"):
+        loaded.call("f", f(2, 3), f(1, 4))

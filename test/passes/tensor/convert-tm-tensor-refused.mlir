@@ -160,3 +160,15 @@ func.func @two_updates(%o: tensor<8xi32>, %u: tensor<3xi32>) -> tensor<8xi32> {
   } -> tensor<8xi32>
   return %0 : tensor<8xi32>
 }
+
+// -----
+
+func.func @open_scan(%x: tensor<?xf32>, %e: tensor<?xf32>, %i: tensor<f32>) -> tensor<?xf32> {
+  // expected-error@+1 {{tm_tensor.scan of dynamic shape with such a body is not supported}}
+  %o, %l = tm_tensor.scan dimension(0) inclusive(true) ins(%x : tensor<?xf32>) outs(%e, %i : tensor<?xf32>, tensor<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.subf %a, %b : f32
+    tm_tensor.yield %1 : f32
+  } -> tensor<?xf32>, tensor<f32>
+  return %o : tensor<?xf32>
+}
