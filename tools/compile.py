@@ -1,34 +1,67 @@
-"""`ingot compile`: from a program to a bundle."""
+"""`ingot compile`: from programs to bundles."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from ingot.tools.compilation import Job, Outcome, Request, compile_job, compile_jobs
+from ingot.tools.messages import Form, messages_text
 from ingot.tools.report import (
     CommandLineError,
-    Sources,
     debug_option,
-    fail,
     read_bytes,
-    read_text,
     reported,
-    text_of,
-    write_output,
 )
 from ingot.tools.startup import lean_process
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
     from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
-    from ingot.compiler.driver.schedules import ScheduleEntry
+
+_SUFFIXES: dict[str, str] = {
+    "bundle": ".ingot",
+    "msl": ".metal",
+    "spirv": ".spvasm",
+    "mlir": ".mlir",
+}
+"""What a file in --out-dir ends in."""
 
 
-@click.command("compile", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("file")
+class CompileCommand(click.Command):
+    """Takes response files: `@FILE` stands for the words in FILE, quoted as a shell does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words: list[str] = []
+        for word in args:
+            if word.startswith("@") and len(word) > 1:
+                text = read_bytes(word[1:]).decode("utf-8", "replace")
+                words += shlex.split(text, comments=True)
+            else:
+                words.append(word)
+        return super().parse_args(ctx, words)
+
+
+@click.command(
+    "compile", cls=CompileCommand, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-o", "--output", metavar="FILE", help="Write here; `-` is standard output.")
+@click.option("--out-dir", metavar="DIR", help="Write an output for each FILE here.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    metavar="N",
+    help="Compile so many files at once; 0 is one for each processor.",
+)
+@click.option("-k", "--keep-going", is_flag=True, help="Compile the other files after an error.")
 @click.option(
     "--target",
     "targets",
@@ -76,10 +109,25 @@ if TYPE_CHECKING:
 @click.option(
     "--check-msl", is_flag=True, help="Check the MSL with clang for address space errors."
 )
+@click.option(
+    "-MD", "write_depfile", is_flag=True, help="Write what each output depends on: OUT.d."
+)
+@click.option("-MF", "depfile", metavar="FILE", help="With -o: write what it depends on here.")
+@click.option(
+    "--diagnostics",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How errors and warnings are written (stderr).",
+)
+@click.option("--no-cache", is_flag=True, help="Compile even what was compiled before.")
 @debug_option
 def command(
-    file: str,
+    files: tuple[str, ...],
     output: str | None,
+    out_dir: str | None,
+    jobs: int,
+    keep_going: bool,
     targets: tuple[str, ...],
     emit: str,
     math: str,
@@ -91,72 +139,144 @@ def command(
     schedule_files: tuple[str, ...],
     print_schedule: bool,
     check_msl: bool,
+    write_depfile: bool,
+    depfile: str | None,
+    diagnostics: str,
+    no_cache: bool,
     debug: bool,
 ) -> None:
-    """Compile FILE (`-` is standard input) for one or more targets.
+    """Compile each FILE (`-` is standard input) for one or more targets.
+
+    What was compiled before with the same options and versions is taken from a cache (see
+    `ingot cache`). `@FILE` on the command line stands for the words in FILE.
 
     \b
     Example:
       ingot compile softmax.mlir -o softmax.ingot --target metal:apple7
       ingot compile softmax.mlir -o - --target metal:apple7 --emit msl
+      ingot compile *.mlir --out-dir bundles -j 8 --target metal:apple7
     """
     if not targets:
         raise CommandLineError(
             "error: no --target given; for example --target metal:apple7 (see `ingot targets`)"
         )
-    if output is None and not print_schedule:
+    if output is None and out_dir is None and not print_schedule:
         if emit == "bundle":
             raise CommandLineError("error: no output given; write -o FILE.ingot")
         output = "-"
+    _check_outputs(files, output, out_dir, weights, emit, depfile)
+    check_target_names(targets)
+    request = Request(
+        targets=tuple(dict.fromkeys(targets)),
+        emit=cast("Emit", emit),
+        math=cast("MathMode", math),
+        demote_f64=demote_f64,
+        dump_dir=dump_dir,
+        print_after=print_after,
+        print_after_all=print_after_all,
+        weights=weights,
+        schedule_files=schedule_files,
+        print_schedule=print_schedule,
+        check_msl=check_msl,
+        use_cache=not no_cache,
+    )
+    listed = [_job(file, output, out_dir, emit, write_depfile, depfile) for file in files]
+    outcomes: list[Outcome] = []
+    with reported(debug):
+        if out_dir is not None:
+            _make_folder(out_dir)
+        if len(listed) == 1:
+            from ingot.tools.progress import progress
+
+            with progress(f"compiling {files[0]}") as step:
+                outcomes.append(compile_job(listed[0], request, step, debug))
+            _show(outcomes[-1], diagnostics)
+        else:
+            for outcome in compile_jobs(listed, request, jobs or _processors(), keep_going):
+                outcomes.append(outcome)
+                _show(outcome, diagnostics)
+    _finish(listed, outcomes, cast("Form", diagnostics))
+
+
+def _check_outputs(
+    files: tuple[str, ...],
+    output: str | None,
+    out_dir: str | None,
+    weights: str | None,
+    emit: str,
+    depfile: str | None,
+) -> None:
+    """Raise `CommandLineError` for outputs that do not go together."""
+    if output is not None and out_dir is not None:
+        raise CommandLineError("error: -o and --out-dir are two places for one output")
+    if len(files) > 1 and out_dir is None:
+        raise CommandLineError(f"error: {len(files)} files need --out-dir DIR")
     if weights is not None and (emit != "bundle" or output in (None, "-")):
         raise CommandLineError("error: --weights needs a bundle: write -o FILE.ingot")
-    check_target_names(targets)
-    sources = Sources()
-    with reported(debug, sources):
-        text, name = read_text(file, sources)
-        from ingot.compiler.driver.options import CompileOptions
-
-        options = CompileOptions(
-            targets=tuple(dict.fromkeys(targets)),
-            math=cast("MathMode", math),
-            demote_f64=demote_f64,
-            dump_dir=Path(dump_dir) if dump_dir else None,
-            print_after=frozenset(print_after),
-            print_after_all=print_after_all,
-            schedules=_read_schedules(schedule_files),
-            keep_schedules=print_schedule,
-        )
-        compiled = compile_with_progress(text, name, options)
-        for sentence in compiled.warnings:
-            click.echo(f"{name}: warning: {sentence}", err=True)
-        if check_msl:
-            _check_msl(compiled, name)
-        if print_schedule:
-            from ingot.compiler.driver.schedules import schedules_text
-
-            entries = [entry for target in compiled.targets for entry in target.schedules]
-            click.echo(schedules_text(entries), nl=False)
-        if output is None:
-            return
-        if weights is not None:
-            from ingot.targets.bundle.weights import save_bundle
-
-            save_bundle(compiled.bundle, output, weights)
-            return
-        write_output(output, emitted(compiled, cast("Emit", emit), output))
+    if depfile is not None and output in (None, "-"):
+        raise CommandLineError("error: -MF needs an output: write -o FILE.ingot")
+    if out_dir is not None:
+        names: dict[str, str] = {}
+        for file in files:
+            other = names.setdefault(Path(file).stem, file)
+            if other != file:
+                raise CommandLineError(f"error: {other} and {file} would have the same output")
 
 
-def _read_schedules(files: tuple[str, ...]) -> tuple[ScheduleEntry, ...]:
-    """The entries of all files; of two for the same kernel and target the later one counts."""
-    if not files:
-        return ()
-    from ingot.compiler.driver.schedules import read_schedules
+def _job(
+    file: str,
+    output: str | None,
+    out_dir: str | None,
+    emit: str,
+    write_depfile: bool,
+    depfile: str | None,
+) -> Job:
+    if out_dir is not None:
+        stem = "stdin" if file == "-" else Path(file).stem
+        output = str(Path(out_dir, stem + _SUFFIXES[emit]))
+    if write_depfile and depfile is None and output not in (None, "-"):
+        depfile = f"{output}.d"
+    return Job(file, output, depfile)
 
-    entries: dict[tuple[str, str], ScheduleEntry] = {}
-    for file in files:
-        text = text_of(read_bytes(file), file, Sources())
-        entries.update({(e.target, e.kernel): e for e in read_schedules(text, file)})
-    return tuple(entries.values())
+
+def _make_folder(path: str) -> None:
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandLineError(f"{path}: error: {error.strerror or error}") from None
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _show(outcome: Outcome, diagnostics: str) -> None:
+    """What an outcome prints as soon as it is there."""
+    if outcome.printed:
+        click.echo(outcome.printed, nl=False)
+    if diagnostics == "text":
+        click.echo(messages_text(outcome.messages, "text"), nl=False, err=True)
+
+
+def _finish(listed: list[Job], outcomes: list[Outcome], diagnostics: Form) -> None:
+    """The summary of many files, all messages as data, and the exit status."""
+    if diagnostics != "text":
+        everything = [message for outcome in outcomes for message in outcome.messages]
+        click.echo(messages_text(everything, diagnostics), nl=False, err=True)
+    failed = sum(outcome.has_failed for outcome in outcomes)
+    if len(listed) > 1 and diagnostics == "text":
+        done = len(outcomes) - failed
+        cached = sum(outcome.is_cached for outcome in outcomes)
+        parts = [f"compiled {done} of {len(listed)} files"]
+        parts += [f"{cached} of them before"] if cached else []
+        parts += [f"{failed} failed"] if failed else []
+        skipped = len(listed) - len(outcomes)
+        parts += [f"{skipped} not tried (--keep-going tries them)"] if skipped else []
+        click.echo(", ".join(parts), err=True)
+    if failed:
+        sys.exit(1)
 
 
 def check_target_names(targets: tuple[str, ...]) -> None:
@@ -178,40 +298,6 @@ def compile_with_progress(text: str, name: str, options: CompileOptions) -> Comp
 
     with progress(f"compiling {name}") as step:
         return compile_text(text, name, options, on_stage=step)
-
-
-def _check_msl(compiled: Compiled, name: str) -> None:
-    """Check every kernel's MSL as Apple's compiler would; ends the program when one is wrong."""
-    from ingot.runtime.devices.host.check import check_msl
-
-    problems = [
-        f"{name}: error: the MSL of kernel {kernel.name} for {target.profile.name}: {problem}"
-        for target in compiled.targets
-        for kernel in target.kernels
-        if kernel.kernel.msl
-        for problem in check_msl(kernel.kernel.msl)
-    ]
-    if problems:
-        fail("\n".join(problems))
-
-
-def emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
-    """The bytes to write; a `.spv` file takes the words of the only kernel."""
-    if emit == "bundle":
-        from ingot.targets.bundle.writer import write_bundle
-
-        return write_bundle(compiled.bundle)
-    if emit == "spirv" and output.endswith(".spv"):
-        kernels = [kernel for target in compiled.targets for kernel in target.kernels]
-        if len(kernels) != 1:
-            raise CommandLineError(
-                f"{output}: error: a .spv file holds one kernel, and there are {len(kernels)};"
-                " use --dump-dir, or another suffix for text"
-            )
-        return kernels[0].kernel.spirv
-    from ingot.compiler.driver.compile import emit_text
-
-    return emit_text(compiled, emit).encode()
 
 
 def main() -> None:

@@ -82,7 +82,8 @@ def command(
         if emit == "bundle":
             raise CommandLineError("error: no output given; write -o FILE.ingot")
         output = "-"
-    from ingot.tools.compile import check_target_names, compile_with_progress, emitted
+    from ingot.tools.compilation import emitted
+    from ingot.tools.compile import check_target_names, compile_with_progress
 
     check_target_names(targets)
     sources = Sources({_NAME: notation, "--arg": "\n".join(arguments)}, _NAME)

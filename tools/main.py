@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "inspect": "Show what a bundle holds.",
     "opt": "Run passes on a program.",
     "translate": "Convert between IR, SPIR-V, MSL and text.",
+    "cache": "Show or clear what was compiled before.",
     "targets": "List the target profiles.",
     "devices": "List the devices of this machine.",
     "doctor": "Say what is installed, and what to do about what is not.",

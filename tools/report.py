@@ -16,6 +16,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from ingot.targets.bundle.layout import IDENTIFIER as BUNDLE_IDENTIFIER
+from ingot.tools.messages import Message
 
 debug_option = click.option("--debug", is_flag=True, help="Show the Python traceback of a failure.")
 
@@ -27,6 +28,14 @@ class CommandLineError(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(self.message, file=file, err=file is None)
+
+
+class WrongInput(Exception):
+    """An input that is no program, before anything was compiled."""
+
+    def __init__(self, diagnostic: Message) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
 
 
 @dataclass
@@ -61,15 +70,21 @@ def text_of(data: bytes, path: str, sources: Sources) -> str:
     """The text of a source file that has been read; remembered in `sources`."""
     name = "<stdin>" if path == "-" else path
     if data[4:8] == BUNDLE_IDENTIFIER:
-        fail(f"{name}: error: this is a bundle, not a program\nhelp: `ingot run` runs it")
+        hint = "`ingot run` runs it"
+        raise WrongInput(Message("error", "this is a bundle, not a program", name, help=hint))
     if data.startswith(b"ML\xefR"):
-        fail(f"{name}: error: this is MLIR bytecode\nhelp: print it as text with `mlir-opt`")
+        hint = "print it as text with `mlir-opt`"
+        raise WrongInput(Message("error", "this is MLIR bytecode", name, help=hint))
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
-        fail(f"{name}:{line}:{column}: error: this is not UTF-8 text")
+        place = f"{name}:{line}:{column}: "
+        sentence = "this is not UTF-8 text"
+        rendered = f"{place}error: {sentence}"
+        diagnostic = Message("error", sentence, name, line, column, rendered=rendered)
+        raise WrongInput(diagnostic) from None
     sources.texts[name] = text
     sources.main = name
     return text
@@ -110,11 +125,18 @@ def reported(debug: bool, sources: Sources | None = None) -> Generator[None]:
 
 
 def describe_failure(error: Exception, sources: Sources) -> str:
-    """The message for an exception, with the source line where its place is known."""
+    """The text for an exception, with the source line where its place is known."""
+    return failure_message(error, sources).text
+
+
+def failure_message(error: Exception, sources: Sources) -> Message:
+    """What there is to say about an exception; a bug leaves a file that reproduces it."""
     from ingot.targets.bundle.errors import IngotError
 
+    if isinstance(error, WrongInput):
+        return error.diagnostic
     if isinstance(error, IngotError):
-        return f"error: {error}"
+        return Message("error", str(error))
     from ingot.compiler.driver.diagnostics import (
         diagnose,
         is_user_error,
@@ -124,19 +146,28 @@ def describe_failure(error: Exception, sources: Sources) -> str:
     from ingot.compiler.driver.pass_pipeline import PassFailure
 
     if is_user_error(error):
-        return render(diagnose(error, sources.main), sources.texts)
+        found = diagnose(error, sources.main)
+        return Message(
+            "error",
+            found.message,
+            found.filename,
+            found.line,
+            found.column,
+            found.hint,
+            render(found, sources.texts),
+        )
     if isinstance(error, PassFailure):
         text, pipeline = error.before, error.pipeline
     else:
         text, pipeline = "", ""
     text = text or sources.texts.get(sources.main, "")
     path = write_reproducer(text, pipeline, error)
-    where = f"{sources.main}: " if sources.main else ""
     summary = str(error) if isinstance(error, PassFailure) else f"{type(error).__name__}: {error}"
-    return (
-        f"{where}internal error: {summary}\n"
-        f"help: {_REPORT}; {path} reproduces it, --debug shows where"
-    )
+    sentence = f"internal error: {summary}"
+    hint = f"{_REPORT}; {path} reproduces it, --debug shows where"
+    where = f"{sources.main}: " if sources.main else ""
+    rendered = f"{where}{sentence}\nhelp: {hint}"
+    return Message("error", sentence, sources.main, help=hint, rendered=rendered)
 
 
 _REPORT = "this is a bug in Ingot, please report it"

@@ -8,5 +8,10 @@ PASSES: tuple[str, ...] = ("drop-shardings", "stablehlo-expand-composites", "con
 CONSUMES: dict[str, tuple[str, ...]] = {
     "drop-shardings": ("sdy.",),
     "stablehlo-expand-composites": ("stablehlo.composite",),
+    "convert-stablehlo": (
+        *("stablehlo.", "chlo.", "shape."),
+        *("!ui2", "!ui4", "!ui8", "!ui16", "!ui32", "!ui64"),
+    ),
 }
-"""Passes that change nothing in a module without these ops, by name or by `dialect.`."""
+"""Passes that change nothing in a module without any of these: ops by their name or `dialect.`, or
+values of a `!type`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -144,6 +143,8 @@ def _range_of(emit: Emitter, value: SSAValue, dim: int, start: SSAValue, size: i
 
 def _start(emit: Emitter, number: int) -> SSAValue:
     """A number that kernels read: those that differ in nothing else are one kernel."""
+    import numpy as np
+
     return emit.add(arith.ConstantOp(dense_constant(np.array([number, -1]), i32))).result
 
 

@@ -1,0 +1,327 @@
+"""Compiling files: one, or many in several processes; from the cache where it has them.
+
+A `Request` is what `ingot compile` was asked for, without the files. It holds plain values, so that
+worker processes can be given it, and so that a file which the cache holds needs no compiler.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingot.tools.depfile import depfile_text
+from ingot.tools.messages import Message
+from ingot.tools.report import (
+    CommandLineError,
+    Sources,
+    WrongInput,
+    failure_message,
+    read_bytes,
+    text_of,
+    write_output,
+)
+
+if TYPE_CHECKING:
+    from ingot.compiler.driver.compile import Compiled
+    from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
+    from ingot.compiler.driver.schedules import ScheduleEntry
+
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to make of every file."""
+
+    targets: tuple[str, ...]
+    emit: Emit = "bundle"
+    math: MathMode = "safe"
+    demote_f64: bool = False
+    dump_dir: str | None = None
+    print_after: tuple[str, ...] = ()
+    print_after_all: bool = False
+    weights: str | None = None
+    schedule_files: tuple[str, ...] = ()
+    print_schedule: bool = False
+    check_msl: bool = False
+    use_cache: bool = True
+
+    @property
+    def is_cacheable(self) -> bool:
+        """Whether the output is all that a compilation leaves."""
+        leaves_more = self.dump_dir or self.print_after or self.print_after_all or self.weights
+        return self.use_cache and not (leaves_more or self.print_schedule or self.check_msl)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file, what to write, and the depfile beside it."""
+
+    file: str
+    output: str | None
+    """None where only the schedules are asked for."""
+    depfile: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job."""
+
+    job: Job
+    messages: tuple[Message, ...] = ()
+    printed: str = ""
+    """For standard output: the schedules."""
+    is_cached: bool = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether nothing was written."""
+        return any(message.severity == "error" for message in self.messages)
+
+
+def compile_job(
+    job: Job, request: Request, step: Step = lambda _: None, debug: bool = False
+) -> Outcome:
+    """Compile a file and write what was asked for; failures of the program are in the outcome.
+
+    Raises `CommandLineError` for files that cannot be read or written, and with `debug` whatever
+    went wrong.
+    """
+    sources = Sources()
+    if debug:
+        return _compile(job, request, step, sources)
+    try:
+        return _compile(job, request, step, sources)
+    except CommandLineError:
+        raise
+    except WrongInput as wrong:
+        return Outcome(job, (wrong.diagnostic,))
+    except Exception as error:
+        return Outcome(job, (failure_message(error, sources),))
+
+
+def _compile(job: Job, request: Request, step: Step, sources: Sources) -> Outcome:
+    text = text_of(read_bytes(job.file), job.file, sources)
+    name = sources.main
+    schedules = _read_all(request.schedule_files)
+    key = _key(job, request, name, text, schedules) if request.is_cacheable else None
+    if key is not None:
+        from ingot.compiler.driver.cache import Cache
+
+        if (entry := Cache.default().get(key)) is not None:
+            _write(job, request, entry.data)
+            warnings = tuple(Message("warning", sentence, name) for sentence in entry.warnings)
+            return Outcome(job, warnings, is_cached=True)
+    compiled = _compiled(text, name, _options(request, schedules), step)
+    warnings = tuple(Message("warning", sentence, name) for sentence in compiled.warnings)
+    problems = _msl_problems(compiled, name) if request.check_msl else ()
+    if problems:
+        return Outcome(job, (*warnings, *problems))
+    printed = _schedules_text(compiled) if request.print_schedule else ""
+    if job.output is None:
+        return Outcome(job, warnings, printed)
+    if request.weights is not None:
+        from ingot.targets.bundle.weights import save_bundle
+
+        save_bundle(compiled.bundle, job.output, request.weights)
+        _write_depfile(job, request)
+        return Outcome(job, warnings, printed)
+    data = emitted(compiled, request.emit, job.output)
+    if key is not None:
+        from ingot.compiler.driver.cache import Cache, Entry
+
+        Cache.default().put(key, Entry(data, compiled.warnings))
+    _write(job, request, data)
+    return Outcome(job, warnings, printed)
+
+
+def _read_all(files: Sequence[str]) -> dict[str, str]:
+    return {file: text_of(read_bytes(file), file, Sources()) for file in files}
+
+
+def _write(job: Job, request: Request, data: bytes) -> None:
+    assert job.output is not None
+    write_output(job.output, data)
+    _write_depfile(job, request)
+
+
+def _write_depfile(job: Job, request: Request) -> None:
+    if job.depfile is not None and job.output is not None:
+        text = depfile_text(job.output, [job.file, *request.schedule_files])
+        write_output(job.depfile, text.encode())
+
+
+def _key(job: Job, request: Request, name: str, text: str, schedules: dict[str, str]) -> str | None:
+    """The key of a job in the cache; None where its tools cannot be told."""
+    import hashlib
+
+    from ingot.compiler.driver.cache import cache_key
+    from ingot.tools.report import version_text
+
+    is_words = request.emit == "spirv" and (job.output or "").endswith(".spv")
+    return cache_key(
+        {
+            "versions": version_text(),
+            "name": name,
+            "text": hashlib.sha256(text.encode()).hexdigest(),
+            "targets": list(request.targets),
+            "emit": "spirv words" if is_words else request.emit,
+            "math": request.math,
+            "demote_f64": request.demote_f64,
+            "schedules": schedules,
+        }
+    )
+
+
+def _options(request: Request, schedules: dict[str, str]) -> CompileOptions:
+    from ingot.compiler.driver.options import CompileOptions
+
+    return CompileOptions(
+        targets=request.targets,
+        math=request.math,
+        demote_f64=request.demote_f64,
+        dump_dir=Path(request.dump_dir) if request.dump_dir else None,
+        print_after=frozenset(request.print_after),
+        print_after_all=request.print_after_all,
+        schedules=_schedules(schedules),
+        keep_schedules=request.print_schedule,
+    )
+
+
+def _schedules(files: dict[str, str]) -> tuple[ScheduleEntry, ...]:
+    """The entries of all files; of two for the same kernel and target the later one counts."""
+    if not files:
+        return ()
+    from ingot.compiler.driver.schedules import read_schedules
+
+    entries: dict[tuple[str, str], ScheduleEntry] = {}
+    for file, text in files.items():
+        entries.update({(e.target, e.kernel): e for e in read_schedules(text, file)})
+    return tuple(entries.values())
+
+
+def _compiled(text: str, name: str, options: CompileOptions, step: Step) -> Compiled:
+    from ingot.compiler.driver.compile import compile_text
+
+    return compile_text(text, name, options, on_stage=step)
+
+
+def _schedules_text(compiled: Compiled) -> str:
+    from ingot.compiler.driver.schedules import schedules_text
+
+    return schedules_text([entry for target in compiled.targets for entry in target.schedules])
+
+
+def _msl_problems(compiled: Compiled, name: str) -> tuple[Message, ...]:
+    """What Apple's compiler would refuse in the MSL of every kernel."""
+    from ingot.runtime.devices.host.check import check_msl
+
+    return tuple(
+        Message(
+            "error", f"the MSL of kernel {kernel.name} for {target.profile.name}: {problem}", name
+        )
+        for target in compiled.targets
+        for kernel in target.kernels
+        if kernel.kernel.msl
+        for problem in check_msl(kernel.kernel.msl)
+    )
+
+
+def emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
+    """The bytes to write; a `.spv` file takes the words of the only kernel."""
+    if emit == "bundle":
+        from ingot.targets.bundle.writer import write_bundle
+
+        return write_bundle(compiled.bundle)
+    if emit == "spirv" and output.endswith(".spv"):
+        kernels = [kernel for target in compiled.targets for kernel in target.kernels]
+        if len(kernels) != 1:
+            raise CommandLineError(
+                f"{output}: error: a .spv file holds one kernel, and there are {len(kernels)};"
+                " use --dump-dir, or another suffix for text"
+            )
+        return kernels[0].kernel.spirv
+    from ingot.compiler.driver.compile import emit_text
+
+    return emit_text(compiled, emit).encode()
+
+
+# Many files
+
+
+def compile_jobs(
+    jobs: Sequence[Job], request: Request, processes: int, keep_going: bool
+) -> Iterator[Outcome]:
+    """Compile all files and yield what became of each, in order.
+
+    After a failure no new file is begun, unless `keep_going`. Workers are forked from this process
+    once it has loaded the compiler, so that they need not load it again.
+    """
+    processes = max(1, min(processes, len(jobs)))
+    if processes == 1:
+        for job in jobs:
+            outcome = _guarded(job, request)
+            yield outcome
+            if outcome.has_failed and not keep_going:
+                return
+        return
+    from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+    from multiprocessing import get_context
+
+    forks = hasattr(os, "fork")
+    if forks and not _is_cached(jobs[0], request):
+        _load_compiler()
+    context = get_context("fork" if forks else "spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        futures: list[Future[Outcome]] = [pool.submit(_guarded, job, request) for job in jobs]
+        for future in futures:
+            if future.cancelled():
+                continue
+            wait([future], return_when=FIRST_EXCEPTION)
+            outcome = future.result()
+            yield outcome
+            if outcome.has_failed and not keep_going:
+                for other in futures:
+                    other.cancel()
+
+
+def _guarded(job: Job, request: Request) -> Outcome:
+    """A job whose files cannot be read or written is a failure like another."""
+    try:
+        return compile_job(job, request)
+    except CommandLineError as error:
+        text = error.message
+        message = Message("error", text.partition("error: ")[2] or text, job.file, rendered=text)
+        return Outcome(job, (message,))
+
+
+def _is_cached(job: Job, request: Request) -> bool:
+    """Whether the cache has a job: a guess at whether the compiler will be needed at all."""
+    if not request.is_cacheable:
+        return False
+    from ingot.compiler.driver.cache import Cache
+
+    try:
+        sources = Sources()
+        text = text_of(read_bytes(job.file), job.file, sources)
+        files = _read_all(request.schedule_files)
+    except (CommandLineError, WrongInput):
+        return False
+    key = _key(job, request, sources.main, text, files)
+    return key is not None and Cache.default().get(key) is not None
+
+
+def _load_compiler() -> None:
+    """Import what every compilation needs, in the process that forks the workers."""
+    from ingot.compiler.driver.compile import compile_module
+    from ingot.compiler.driver.options import CompileOptions
+
+    program = (
+        "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {"
+        " %y = math.exp %x : tensor<4xf32> return %y : tensor<4xf32> }"
+    )
+    options = CompileOptions(targets=("vulkan:generic",))
+    compile_module(program, "warm.mlir", options)
