@@ -289,15 +289,14 @@ RULES: dict[str, ScalarRule] = {
     }.items()
 }  # fmt: skip
 
-BROADCASTING: dict[str, ScalarRule] = {
-    f"chlo.broadcast_{name}": arithmetic.RULES[f"stablehlo.{name}"]
+BROADCASTING: dict[str, str] = {
+    f"chlo.broadcast_{name}": f"stablehlo.{name}"
     for name in (
-        "add", "and", "atan2", "compare", "divide", "maximum", "minimum", "multiply", "or",
-        "power", "remainder", "select", "shift_left", "shift_right_arithmetic",
+        "add", "and", "atan2", "compare", "complex", "divide", "maximum", "minimum", "multiply",
+        "or", "power", "remainder", "select", "shift_left", "shift_right_arithmetic",
         "shift_right_logical", "subtract", "xor",
     )
 } | {
-    "chlo.broadcast_next_after": binary(next_after),
-    "chlo.broadcast_polygamma": _single_pair(polygamma),
-    "chlo.broadcast_zeta": _single_pair(zeta),
+    f"chlo.broadcast_{name}": f"chlo.{name}" for name in ("next_after", "polygamma", "zeta")
 }  # fmt: skip
+"""Ops that broadcast their operands as NumPy does, and those that compute the same without."""

@@ -154,7 +154,7 @@ def _choose(name: str, real: ScalarRule) -> ScalarRule:
         if not any(is_complex(value.type) for value in (*op.ins, *op.outs)):
             return real(op, args)
         if other is None:
-            raise refuse(op, f"{name} of complex numbers is not supported")
+            raise refuse(op, f"{op.name} of complex numbers is not supported")
         return other(op, args)
 
     return rule

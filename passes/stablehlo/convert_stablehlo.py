@@ -14,6 +14,7 @@ from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, erase
 from ingot.compiler.analysis.sizes import is_dynamic
 from ingot.compiler.dialects.dispatch import SIGNATURE
+from ingot.compiler.dialects.stablehlo.operations import CustomCallOp
 
 _DIALECTS = ("stablehlo.", "chlo.", "shape.")
 
@@ -28,10 +29,14 @@ def _is_stablehlo(function: func.FuncOp) -> bool:
     return any(op.name.startswith(_DIALECTS) for op in function.body.walk())
 
 
-def _is_computation(function: func.FuncOp) -> bool:
-    """Whether a function is there for a custom call to name: nothing else can run it."""
-    last = function.body.blocks[0].last_op if function.body.blocks else None
-    return last is not None and last.name == "stablehlo.return"
+def _computations(module: ModuleOp) -> set[str]:
+    """The functions that custom calls name, as what they compare or combine by."""
+    return {
+        symbol.root_reference.data
+        for call in module.walk()
+        if isinstance(call, CustomCallOp)
+        for symbol in call.computations
+    }
 
 
 def _convert(function: func.FuncOp) -> None:
@@ -86,9 +91,10 @@ class ConvertStableHLOPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the functions that have such ops; raises `Refusal`."""
+        computations = _computations(op)
         for function in host_functions(op):
-            if _is_stablehlo(function) and not _is_computation(function):
+            if function.sym_name.data not in computations and _is_stablehlo(function):
                 _convert(function)
         for function in host_functions(op):
-            if _is_computation(function):
+            if function.sym_name.data in computations:
                 erase(function)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineMap
 from xdsl.traits import SymbolTable
 
 from ingot.compiler.analysis.diagnostics import refuse
@@ -65,11 +64,9 @@ def _approximate_top_k(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
 
 def _direction(op: CustomCallOp) -> str | None:
     """How the function that a call names compares its first two arguments."""
-    called = op.called_computations
-    symbols = list(cast("ArrayAttr[Attribute]", called)) if isinstance(called, ArrayAttr) else []
-    if len(symbols) != 1 or not isinstance(symbol := symbols[0], SymbolRefAttr):
+    if len(op.computations) != 1:
         return None
-    function = SymbolTable.lookup_symbol(op, symbol)
+    function = SymbolTable.lookup_symbol(op, op.computations[0])
     if not isinstance(function, func.FuncOp):
         return None
     block = function.body.block
@@ -84,14 +81,12 @@ _FORMS = {ord("N"): "NO_TRANSPOSE", ord("T"): "TRANSPOSE", ord("C"): "ADJOINT"}
 
 
 def _potrf(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
-    """LAPACK's Cholesky, which leaves the other triangle as it is, and whether the matrix was not
-    positive definite.
+    """LAPACK's Cholesky, and whether the matrix was not positive definite.
 
     A pivot that is not positive makes all after it NaN, the last one at the latest.
     """
     lower = _options(op, "mhlo.backend_config")["uplo"] == _LOWER
-    (matrix,) = low.operands(op)
-    result = cholesky(low, matrix, lower)
+    result = cholesky(low, low.value(op.ins[0]), lower)
     type_ = low.result_type(op, 1)
     last = shape_of(result)[-1] - 1
     if last < 0:
@@ -105,15 +100,7 @@ def _potrf(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
         failed = ~pivot.gt(0.0)
         return [failed.to(type_.element_type).ssa]
 
-    def both(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
-        *_, row, column = (Scalar(emit, loop) for loop in loop_indices(emit, rank))
-        ours = column.compare("le", row) if lower else row.compare("le", column)
-        return [ours.select(Scalar(emit, args[0]), Scalar(emit, args[1])).ssa]
-
-    rank = type_.get_num_dims() + 2
-    identity = [AffineMap.identity(rank)] * 2
-    factor = elementwise(low.emit, low.result_type(op), [result, matrix], identity, both)
-    return [factor, elementwise(low.emit, type_, [], [], body)]
+    return [result, elementwise(low.emit, type_, [], [], body)]
 
 
 def _trsm(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:

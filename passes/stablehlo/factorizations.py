@@ -107,7 +107,7 @@ def lower_triangular_solve(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]
 
 def cholesky(low: Lowering, a: SSAValue, lower: bool) -> SSAValue:
     """Step k divides column k by the root of its diagonal element, and takes its product with
-    itself out of the columns after it. The other triangle becomes zero."""
+    itself out of the columns after it. The other triangle stays as it is, as LAPACK leaves it."""
     shape = tensor_type(a).get_shape()
     rank, size = len(shape), shape[-1]
     if 0 in shape:
@@ -123,9 +123,8 @@ def cholesky(low: Lowering, a: SSAValue, lower: bool) -> SSAValue:
         later = column.gt(k).select(old - in_row * in_column, old)
         here = row.eq(column).select(root, in_row)
         value = column.eq(k).select(here, later)
-        # Rows above k are finished, and so is the part above the diagonal.
-        value = row.lt(k).select(old, value)
-        return column.gt(row).select(old.like(0.0), value)
+        # Rows above k are finished.
+        return (row.lt(k) | column.gt(row)).select(old, value)
 
     result = _loop(low, start, size, step)
     return result if lower else transpose(low.emit, result, swap)

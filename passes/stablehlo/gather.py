@@ -97,4 +97,32 @@ def gather(low: Lowering, op: StableHLOOp, sizes: Sequence[Index]) -> SSAValue:
     return elementwise(low.emit, type_, [indices] * len(maps), maps, body, open_sizes)
 
 
-LOWERINGS: dict[str, Lower] = {"stablehlo.gather": lower_gather}
+def lower_torch_index_select(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
+    """Along dimension `dim` what the indices name, which are moved into it.
+
+    Loops: the operand's dimensions before `dim`, those of the indices, those after `dim`; the first
+    `batch_dims` are the operand's and the indices'.
+    """
+    value, indices = low.operands(op)
+    type_ = low.result_type(op)
+    dim, batch = op.int("dim"), op.int("batch_dims")
+    size = shape_of(value)[dim]
+    rank, more = type_.get_num_dims(), len(shape_of(indices)) - batch
+    if 0 in type_.get_shape():
+        return [empty(low.emit, type_)]
+    own = (*range(batch), *range(dim, dim + more))
+    map_ = AffineMap(rank, 0, tuple(AffineExpr.dimension(loop) for loop in own))
+    unsigned = is_unsigned(op.ins[1].type)
+
+    def body(emit: Emitter, args: Sequence[SSAValue]) -> list[SSAValue]:
+        loops = loop_indices(emit, rank)
+        at = [*loops[:dim], index_of(emit, args[0], unsigned, size - 1), *loops[dim + more :]]
+        return [emit.add(tensor.ExtractOp(value, at, type_.element_type)).result]
+
+    return [elementwise(low.emit, type_, [indices], [map_], body)]
+
+
+LOWERINGS: dict[str, Lower] = {
+    "stablehlo.gather": lower_gather,
+    "stablehlo.torch_index_select": lower_torch_index_select,
+}

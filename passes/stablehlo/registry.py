@@ -36,7 +36,10 @@ SCALAR_RULES: dict[str, ScalarRule] = complex_rules.extended(
 
 LOWERINGS: dict[str, Lower] = {
     **{name: lower_elementwise(rule) for name, rule in SCALAR_RULES.items()},
-    **{name: lower_broadcasting(rule) for name, rule in chlo_functions.BROADCASTING.items()},
+    **{
+        name: lower_broadcasting(SCALAR_RULES[same])
+        for name, same in chlo_functions.BROADCASTING.items()
+    },
     **shapes.LOWERINGS,
     **slices.LOWERINGS,
     **dot.LOWERINGS,

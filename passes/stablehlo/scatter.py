@@ -15,14 +15,14 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.generics import Emitter, elementwise, loop_indices
+from ingot.compiler.analysis.generics import Emitter, elementwise, fill, loop_indices, reshape
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import integer_width, tensor_type
 from ingot.compiler.dialects import ingot
 from ingot.compiler.dialects.stablehlo.attributes import ScatterAttr
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.passes.stablehlo.lowering import Lower, Lowering, is_unsigned
-from ingot.passes.stablehlo.scalar import Scalar
+from ingot.passes.stablehlo.scalar import Scalar, literal
 from ingot.passes.stablehlo.shapes import transpose
 
 
@@ -87,7 +87,7 @@ def lower_scatter(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     if 0 in update_shape or 0 in shape:
         return inputs
     if not shape:
-        raise refuse(op, "stablehlo.scatter into a tensor of rank 0 is not supported")
+        return _scatter_into_scalar(low, op, inputs, updates)
     layout = _layout(numbers, shape, update_shape)
     order = [*layout.update_batch, *(layout.window[dim] for dim in (*layout.walked, *layout.whole))]
     if order != sorted(order):
@@ -96,14 +96,36 @@ def lower_scatter(low: Lowering, op: StableHLOOp) -> Sequence[SSAValue]:
     places = _places(
         low.emit, layout, indices, unsigned, numbers.single("index_vector_dim"), update_shape
     )
+    return _scatter(low, op, inputs, places, updates, layout.indexed)
+
+
+def _scatter(
+    low: Lowering,
+    op: StableHLOOp,
+    inputs: Sequence[SSAValue],
+    places: SSAValue,
+    updates: Sequence[SSAValue],
+    dimensions: Sequence[int],
+) -> Sequence[SSAValue]:
     elements = [tensor_type(value).element_type for value in (*inputs, *updates)]
     block = Block(arg_types=elements)
     inner = Emitter.at_end(block, low.emit.location)
     inner.add(ingot.YieldOp(*low.inline(inner, op.bodies[0], block.args)))
-    scatter = ingot.ScatterOp(
-        places, updates, inputs, layout.indexed, Region(block), op.flag("unique_indices")
-    )
+    unique = op.flag("unique_indices")
+    scatter = ingot.ScatterOp(places, updates, inputs, dimensions, Region(block), unique)
     return low.emit.add(scatter).results
+
+
+def _scatter_into_scalar(
+    low: Lowering, op: StableHLOOp, inputs: Sequence[SSAValue], updates: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """All updates go to the one element of a line."""
+    emit = low.emit
+    lines = [reshape(emit, value, [1]) for value in inputs]
+    place: TensorType[Attribute] = TensorType(i32, [*shape_of(updates[0]), 1])
+    zeros = fill(emit, literal(emit, 0, i32).ssa, place)
+    results = _scatter(low, op, lines, zeros, updates, [0])
+    return [reshape(emit, value, []) for value in results]
 
 
 def _places(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
@@ -225,6 +226,15 @@ class CustomCallOp(FormattedOp):
     output_operand_aliases = opt_prop_def(Attribute)
 
     traits = traits_def()
+
+    @property
+    def computations(self) -> list[SymbolRefAttr]:
+        """The functions of the module that the call names."""
+        called = self.called_computations
+        symbols = (
+            list(cast("ArrayAttr[Attribute]", called)) if isinstance(called, ArrayAttr) else []
+        )
+        return [symbol for symbol in symbols if isinstance(symbol, SymbolRefAttr)]
 
     @property
     def target(self) -> str:

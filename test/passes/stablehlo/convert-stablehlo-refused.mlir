@@ -89,14 +89,6 @@ func.func @random(%a: tensor<f32>, %b: tensor<f32>) -> tensor<2xf32> {
 
 // -----
 
-func.func @not_yet(%a: tensor<4xf32>, %b: tensor<2xi32>) -> tensor<2xf32> {
-  // expected-error@+1 {{stablehlo.torch_index_select is not supported yet}}
-  %0 = "stablehlo.torch_index_select"(%a, %b) {dim = 0 : i64, batch_dims = 0 : i64} : (tensor<4xf32>, tensor<2xi32>) -> tensor<2xf32>
-  return %0 : tensor<2xf32>
-}
-
-// -----
-
 func.func @tensors_in_a_body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
   %0 = stablehlo.reduce(%x init: %z) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
    reducer(%a: tensor<f32>, %b: tensor<f32>) {
@@ -113,17 +105,6 @@ func.func @computed_padding(%x: tensor<4xf32>, %z: tensor<f32>, %n: tensor<1xi64
   // expected-error@+1 {{stablehlo.dynamic_pad by numbers that the device computes is not supported}}
   %0 = stablehlo.dynamic_pad %x, %z, %n, %n, %n : (tensor<4xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<5xf32>
   return %0 : tensor<5xf32>
-}
-
-// -----
-
-func.func @scatter_rank_0(%x: tensor<f32>, %i: tensor<1x0xi32>, %u: tensor<1xf32>) -> tensor<f32> {
-  // expected-error@+1 {{stablehlo.scatter into a tensor of rank 0 is not supported}}
-  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<index_vector_dim = 1>}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    stablehlo.return %b : tensor<f32>
-  }) : (tensor<f32>, tensor<1x0xi32>, tensor<1xf32>) -> tensor<f32>
-  return %0 : tensor<f32>
 }
 
 // -----

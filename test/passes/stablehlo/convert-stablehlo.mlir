@@ -160,7 +160,7 @@ func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
 // CHECK:         ingot.sort
 func.func @descending(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
   %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  stablehlo.return %0 : tensor<i1>
+  return %0 : tensor<i1>
 }
 func.func @custom(%x: tensor<8xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
   %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
