@@ -16,7 +16,7 @@ from ingot.targets.profiles import MatrixUnit, TargetProfile
 
 _BITS = {"f16": 16, "bf16": 16, "f32": 32}
 
-_ENOUGH_THREADGROUPS = 64
+_ENOUGH_THREADGROUPS = 128
 """Of these a device keeps all its cores busy, and larger tiles load less for a flop."""
 
 
@@ -35,7 +35,7 @@ class _Tiles:
 
 _REGISTER_TILES = (
     _Tiles((128, 128), (8, 8)),
-    _Tiles((64, 64), (4, 4)),
+    _Tiles((64, 64), (8, 4)),
     _Tiles((64, 32), (4, 4)),
     _Tiles((32, 64), (4, 4)),
     _Tiles((32, 32), (4, 4)),
@@ -53,8 +53,7 @@ _FRAGMENT_TILES = (
 )
 _MATRIX_TILES = (
     _Tiles((128, 256), (64, 64)),
-    _Tiles((128, 128), (64, 64)),
-    _Tiles((128, 64), (64, 32)),
+    _Tiles((128, 128), (64, 32)),
     _Tiles((64, 128), (32, 64)),
     _Tiles((64, 64), (32, 32)),
 )
@@ -63,8 +62,8 @@ _MATRIX_TILES = (
 _CPU_TILES = ((1 << 27, 16, 16), (1 << 23, 16, 8), (1 << 18, 8, 8), (0, 4, 4))
 """From how many multiply-adds on a thread computes that many rows and columns."""
 
-_FEW_ROWS_THREADS = 64
-"""Threads of a threadgroup that computes fewer than eight rows."""
+_FEW_ROWS, _FEW_ROWS_THREADS = 16, 64
+"""Rows up to which a thread computes all of its columns, and threads of such a threadgroup."""
 
 _MOST_CONVERTED = 128
 """Elements of a thread that are rounded to 16 bits, which takes a CPU many instructions."""
@@ -76,7 +75,7 @@ def contraction_schedule(
     """Choose tiles and the unit that computes them; None where staging tiles does not pay."""
     if profile.is_cpu and min(contraction.n, contraction.k) >= 8:
         return _on_cpu(shape, contraction, profile)
-    if contraction.m < 8 <= min(contraction.n, contraction.k):
+    if contraction.m <= _FEW_ROWS and min(contraction.n, contraction.k) >= 8:
         return _of_few_rows(shape, contraction)
     if min(contraction.m, contraction.n, contraction.k) < 8:
         return None
@@ -168,18 +167,20 @@ def _on_fragments(
 def _on_matrices(
     shape: KernelShape, contraction: ContractionShape, unit: MatrixUnit, profile: TargetProfile
 ) -> Schedule | None:
-    """A SIMD-group computes up to 4x4 matrices, whose lines have to be aligned in memory."""
+    """A SIMD-group computes up to 4x4 matrices, whose lines have to be aligned in memory.
+
+    One stage: more threadgroups beside each other hide more than a second one does.
+    """
     if any(extent % 8 for extent in contraction.contiguous) or contraction.k < 2 * unit.k:
         return None
     reduction = 2 * unit.k
-    tiles = _choose(_MATRIX_TILES, shape, contraction)
+    tiles = _choose(_MATRIX_TILES, shape, contraction, 2 * _ENOUGH_THREADGROUPS)
     element_bytes = _BITS[contraction.element] // 8
     # Lines are padded by 16 bytes; the more lines, the more padding.
     lines = (max(side, reduction) for side in tiles.group)
     staged = sum(tiles.group) * reduction * element_bytes + sum(16 * n for n in lines)
     exchange = tiles.parts * unit.m * (unit.n + 4) * 4
-    stages = min(2, (profile.threadgroup_memory - exchange) // staged)
-    if stages < 1:
+    if staged + exchange > profile.threadgroup_memory:
         return None
     lead = (1,) * len(shape.parallel[:-2])
     return Schedule(
@@ -190,13 +191,17 @@ def _on_matrices(
         vector=vector_width(shape, contraction.n),
         reduction=reduction,
         promote=(0, 1),
-        stages=stages,
         subgroup=(*lead, *tiles.part),
         unit=(unit.m, unit.n, unit.k),
     )
 
 
-def _choose(table: tuple[_Tiles, ...], shape: KernelShape, contraction: ContractionShape) -> _Tiles:
+def _choose(
+    table: tuple[_Tiles, ...],
+    shape: KernelShape,
+    contraction: ContractionShape,
+    enough: int = _ENOUGH_THREADGROUPS,
+) -> _Tiles:
     """The largest tiles that make enough threadgroups, or the smallest of those that fit."""
     batch = product(shape.parallel[:-2])
     fitting = [
@@ -207,7 +212,7 @@ def _choose(table: tuple[_Tiles, ...], shape: KernelShape, contraction: Contract
     ] or [table[-1]]
     for tiles in fitting:
         groups = -(-contraction.m // tiles.group[0]) * -(-contraction.n // tiles.group[1])
-        if batch * groups >= _ENOUGH_THREADGROUPS:
+        if batch * groups >= enough:
             return tiles
     return fitting[-1]
 

@@ -190,6 +190,8 @@ _FEATURES: dict[str, str] = {
     "VulkanMemoryModel": "vulkan-memory-model",
     "VulkanMemoryModelDeviceScope": "vulkan-memory-model-device",
     "CooperativeMatrixKHR": "cooperative-matrix",
+    "BFloat16TypeKHR": "bfloat16",
+    "BFloat16CooperativeMatrixKHR": "bfloat16-matrix",
 }
 """SPIR-V capability to the runtime's name of the device feature (docs/runtime.md)."""
 

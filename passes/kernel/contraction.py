@@ -76,10 +76,7 @@ class ContractionEmitter:
         contraction = next(o for o in body.ops if isinstance(o, GenericOp) and match_contraction(o))
         loops = contraction_loops(contraction)
         tile = self._result_tile(contraction, loops)
-        staged = [
-            StagedTile(self.evaluator, self.schedule, contraction, loops, i, tile.layout(i))
-            for i in range(2)
-        ]
+        staged = self._staged(contraction, loops, tile)
         bounds = [constant_int(value) for value in (op.lb, op.ub, op.step)]
         assert None not in bounds, "the extent of a reduction is known"
         accumulators = tile.start(op.iter_args[0])
@@ -93,6 +90,17 @@ class ContractionEmitter:
             results = reduction.run(upper, step, self.schedule.stages, accumulators)
         tile.finish(op.results[0], results)
         return tile
+
+    def _staged(self, op: GenericOp, loops: ContractionLoops, tile: ResultTile) -> list[StagedTile]:
+        """The tiles of both inputs; small ones are copied by different threads."""
+
+        def stage(position: int, first: int) -> StagedTile:
+            layout = tile.layout(position)
+            return StagedTile(self.evaluator, self.schedule, op, loops, position, layout, first)
+
+        left = stage(0, 0)
+        taken = left.share.blocks
+        return [left, stage(1, taken if 2 * taken <= self.schedule.threads else 0)]
 
     def _result_tile(self, op: GenericOp, loops: ContractionLoops) -> ResultTile:
         if self.schedule.unit:

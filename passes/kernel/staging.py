@@ -15,7 +15,8 @@ from xdsl.dialects import memref
 from xdsl.dialects.bufferization import AllocTensorOp
 from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.scf import IfOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.building import before
@@ -74,7 +75,9 @@ class StagedTile:
         loops: ContractionLoops,
         position: int,
         layout: Layout,
+        first: int = 0,
     ) -> None:
+        """`first` is the thread that copies the first part."""
         self.evaluator = evaluator
         self.threads = schedule.threads
         alloc = _staged(op.inputs[position])
@@ -104,20 +107,13 @@ class StagedTile:
         turned = self.contiguous != self.fast and self.extents[self.slow] % self.width == 0
         self.height = self.width if turned else 1
         """Lines that a thread loads at once: a tile that is stored turned is copied in squares."""
+        lines, length = self.extents[self.slow], self.extents[self.fast]
+        self.share = TileShare(schedule.threads, lines, length, self.height, self.width, first)
 
     def load(self) -> list[_Part]:
         """Read the thread's part of the tile, at the current position of the reduction."""
-        share = TileShare(
-            self.threads,
-            self.extents[self.slow],
-            self.extents[self.fast],
-            self.height,
-            self.width,
-        )
-        return [
-            _Part(place, [self._load(place.slow + i, place.fast) for i in range(self.height)])
-            for place in share.places(self.evaluator)
-        ]
+        places = self.share.places(self.evaluator)
+        return [_Part(place, self._load_block(place)) for place in places]
 
     def store(self, parts: Sequence[_Part], stage: Linear) -> None:
         """Write what `load` read to half `stage` of the buffer."""
@@ -188,6 +184,23 @@ class StagedTile:
         ):
             width //= 2
         return width
+
+    def _load_block(self, place: Place) -> list[SSAValue]:
+        """A vector from each line of a block, if the thread has one."""
+        evaluator = self.evaluator
+        if place.valid is None:
+            return [self._load(place.slow + i, place.fast) for i in range(self.height)]
+        then, otherwise = Block(), Block()
+        with evaluator.inside(then):
+            loaded = [self._load(place.slow + i, place.fast) for i in range(self.height)]
+            evaluator.emit(YieldOp(*loaded))
+        with evaluator.inside(otherwise):
+            width = self.width if self.width > 1 else None
+            nothing = evaluator.widen(evaluator.zero(self.element), width)
+            evaluator.emit(YieldOp(*[nothing] * self.height))
+        types = [value.type for value in loaded]
+        branch = IfOp(place.valid, types, Region(then), Region(otherwise))
+        return list(evaluator.emit(branch).results)
 
     def _load(self, slow: Linear, fast: Linear) -> SSAValue:
         evaluator = self.evaluator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ingot.compiler.dialects.arith import CmpiOp, SelectOp
+from ingot.compiler.dialects.arith import CmpiOp
 from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
@@ -40,10 +40,17 @@ class TileShare:
     length: int
     height: int
     width: int
+    first: int = 0
+    """The thread that takes the first block."""
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the tile."""
+        return (self.lines // self.height) * (self.length // self.width)
 
     def places(self, evaluator: Evaluator) -> list[Place]:
         """The blocks of the thread, in the order of its steps."""
-        blocks = (self.lines // self.height) * (self.length // self.width)
+        blocks = self.blocks
         return [
             self._place(evaluator, start, blocks - start)
             for start in range(0, blocks, self.threads)
@@ -52,6 +59,8 @@ class TileShare:
     def _place(self, evaluator: Evaluator, start: int, left: int) -> Place:
         thread = thread_id(evaluator)
         d: AffineExpr = AffineDimExpr(0)
+        if self.first:
+            thread = evaluator.apply((d + (self.threads - self.first)) % self.threads, thread)
         per_line = self.length // self.width
         below = _NEIGHBOURS if self.height > 1 else 1
         if (self.lines // self.height) % below:
@@ -68,7 +77,4 @@ class TileShare:
         if left < self.threads:
             end = constant_index(evaluator.builder, left)
             valid = evaluator.emit(CmpiOp(thread, end, "slt")).result
-            position = slow.materialize(evaluator.builder)
-            zero = constant_index(evaluator.builder, 0)
-            slow = Linear.of(evaluator.emit(SelectOp(valid, position, zero)).result)
         return Place(slow, fast, valid)

@@ -284,11 +284,11 @@ _INTEGERS = frozenset(IntegerType(width) for width in (1, 8, 16, 32, 64))
 
 
 def is_copied(type_: Attribute) -> bool:
-    """Whether values of a type are only copied: eight f16, for which SPIR-V has no vector.
+    """Whether values of a type are only copied: eight of 16 bits, for which SPIR-V has no vector.
 
     They travel as the four words of 32 bits that they lie in.
     """
-    return type_ == VectorType(Float16Type(), [8])
+    return type_ in (VectorType(Float16Type(), [8]), VectorType(IntegerType(16), [8]))
 
 
 def width_of(type_: Attribute) -> int:

@@ -28,7 +28,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.index_range import constant_int
+from ingot.compiler.analysis.index_range import constant_int, constant_number
 from ingot.compiler.dialects import arith
 from ingot.passes.lowering.emitter import (
     Emitter,
@@ -46,6 +46,9 @@ bf16 = BFloat16Type()
 
 _STORED_AS: dict[Attribute, Attribute] = {i1: i8, bf16: i16, IndexType(): i64}
 """What memory holds for an element type."""
+
+COPIED = VectorType(bf16, [8])
+"""A vector that is only copied, and stays as it is in memory."""
 
 _LOADS = frozenset({"memref.load", "vector.load"})
 _STORES = frozenset({"memref.store", "vector.store"})
@@ -110,6 +113,8 @@ def _stored_type(type_: Attribute) -> Attribute:
 def _value_type(type_: Attribute) -> Attribute:
     """The type that a value is computed in: f32 for bf16."""
     type_ = _stored_type(type_)
+    if type_ == COPIED:
+        return VectorType(i16, [8])
     return with_element(type_, f32) if element_type(type_) == bf16 else type_
 
 
@@ -123,7 +128,8 @@ def _expand(kernel: FuncOp, library: FunctionLibrary) -> None:
         if op.name in _LOADS or op.name in _STORES:
             buffer = op.operands[0 if op.name in _LOADS else 1]
             element = buffer_type(buffer).element_type
-            if element in _STORED_AS:
+            value = op.results[0] if op.name in _LOADS else op.operands[0]
+            if element in _STORED_AS and value.type != COPIED:
                 accesses.append((op, element))
         elif (rewrite := _rewrite(op)) is not None:
             rewritten.append((op, rewrite))
@@ -180,6 +186,8 @@ def _first_result_is_bf16(op: Operation) -> bool:
 
 def _rewrite(op: Operation) -> Callable[[Operation, Emitter], Value] | None:
     """How to rewrite a conversion between bf16 and another type; None for other ops."""
+    if op.name == "vector.broadcast" and op.results[0].type == COPIED:
+        return _copied_zero
     if op.name not in ("arith.extf", "arith.truncf", "arith.bitcast"):
         return None
     source, target = (element_type(v.type) for v in (op.operands[0], op.results[0]))
@@ -191,6 +199,12 @@ def _rewrite(op: Operation) -> Callable[[Operation, Emitter], Value] | None:
         return _round_float
     assert isinstance(target, AnyFloat)
     return lambda op, e: e.value(op.operands[0]).convert(target)
+
+
+def _copied_zero(op: Operation, e: Emitter) -> Value:
+    if constant_number(op.operands[0]) != 0:
+        raise refuse(op, "a vector of eight equal bf16 other than zero")
+    return e.const(0, VectorType(i16, [8]))
 
 
 def _round_float(op: Operation, e: Emitter) -> Value:

@@ -25,6 +25,7 @@ from ingot.passes.lowering import spirv_memory
 from ingot.passes.lowering.conversion import (
     FunctionConversion,
     Handler,
+    is_copied,
     width_of,
 )
 from ingot.passes.lowering.emitter import element_type, with_element
@@ -217,6 +218,8 @@ def _constant(c: FunctionConversion, op: Operation) -> SSAValue:
         case dense:
             assert isinstance(dense, DenseIntOrFPElementsAttr), "the reader knows no other constant"
             numbers = cast("tuple[float, ...]", dense.get_values())
+            if is_copied(op.result.type):
+                return splat(c, c.constant(0, i32), type_)
             if width_of(type_) == 1:
                 return c.constant(numbers[0], type_)
             if element_type(op.result.type) != element_type(type_):

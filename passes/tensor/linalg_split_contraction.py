@@ -47,11 +47,12 @@ TILE, TILES, LEAST_OF_TILES = 64, 128, 256
 """Side of a tile that a threadgroup computes; as many tiles keep a device busy; terms of a chunk
 that pay for a tile."""
 
-VECTORS, GROUPS, LEAST_OF_VECTORS = 256, 512, 64
-"""The same where a side is too short for tiles: results of a threadgroup, threadgroups, terms."""
+VECTORS, GROUPS, LEAST_OF_VECTORS = 256, 1024, 64
+"""The same where a side is too short for tiles: columns of a threadgroup that computes all rows of
+them, threadgroups, terms."""
 
-SHORT = 8
-"""Rows or columns below which there are no tiles."""
+SHORT = 16
+"""Rows or columns up to which there are no tiles."""
 
 
 def choose_chunks(batch: int, m: int, n: int, k: int, contiguous: bool) -> int:
@@ -63,10 +64,11 @@ def choose_chunks(batch: int, m: int, n: int, k: int, contiguous: bool) -> int:
     results = batch * m * n
     if k < LONG or not results:
         return 1
-    if min(m, n) >= SHORT:
+    if min(m, n) > SHORT:
         parts, wanted, least = batch * -(-m // TILE) * -(-n // TILE), TILES, LEAST_OF_TILES
     elif contiguous:
-        parts, wanted, least = -(-results // VECTORS), GROUPS, LEAST_OF_VECTORS
+        parts = batch * -(-max(m, n) // VECTORS)
+        wanted, least = GROUPS, LEAST_OF_VECTORS
     else:
         return 1
     # Partial sums are written and read; that has to be little beside the inputs.

@@ -11,6 +11,7 @@ from typing import cast
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
+    BFloat16Type,
     BoolAttr,
     FloatAttr,
     IntegerAttr,
@@ -28,6 +29,7 @@ from xdsl.ir import Attribute
 
 from ingot.compiler.dialects import spirv
 from ingot.targets.spirv.decoding import Raw, enumerant, read_string
+from ingot.targets.spirv import grammar
 from ingot.targets.spirv.grammar import GLSL_SET, UNIT_DECORATIONS, Op, snake_case
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
@@ -227,6 +229,8 @@ class DeclarationReader:
                 return IntegerType(width, Signedness.SIGNED if signed else Signedness.SIGNLESS)
             case Op.TypeFloat, [16 | 32 | 64 as width]:
                 return _FLOATS[width][0]
+            case Op.TypeFloat, [16, grammar.BFLOAT16_ENCODING]:
+                return BFloat16Type()
             case Op.TypeVector, [element, 2 | 3 | 4 as count]:
                 return VectorType(self.type(raw, element), [count])
             case Op.TypeArray, [element, count]:

@@ -14,6 +14,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BFloat16Type,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -32,7 +33,7 @@ from xdsl.ir import Attribute, Operation
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.spirv import Decoration, StorageClass
-from ingot.targets.spirv.grammar import UNIT_DECORATIONS, Op, string_words
+from ingot.targets.spirv.grammar import BFLOAT16_ENCODING, UNIT_DECORATIONS, Op, string_words
 
 _NUMBERED = re.compile(r"(_\d+)+$")
 _BLOCK_STORAGE = (StorageClass.StorageBuffer, StorageClass.Uniform, StorageClass.PushConstant)
@@ -107,6 +108,8 @@ class Declarations:
                 return self._integer(type)
             case Float16Type() | Float32Type() | Float64Type():
                 return self._declare(Op.TypeFloat, type.bitwidth)
+            case BFloat16Type():
+                return self._declare(Op.TypeFloat, 16, BFLOAT16_ENCODING)
             case VectorType():
                 element = self.type(type.element_type)
                 return self._declare(Op.TypeVector, element, type.get_shape()[0])

@@ -17,6 +17,10 @@ HEADER_WORDS = 5
 GLSL_SET = "GLSL.std.450"
 
 
+BFLOAT16_ENCODING = 0
+"""Of `OpTypeFloat`, by SPV_KHR_bfloat16."""
+
+
 class Op(IntEnum):
     """Opcodes without the `Op` prefix."""
 

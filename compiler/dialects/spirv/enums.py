@@ -198,6 +198,8 @@ class Capability(IntEnum):
     AtomicFloat64AddEXT = 6034
     AtomicFloat16AddEXT = 6095
     CooperativeMatrixKHR = 6022
+    BFloat16TypeKHR = 5116
+    BFloat16CooperativeMatrixKHR = 5118
 
 
 E = TypeVar("E", bound=IntEnum)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import Float16Type, Float64Type, IntegerType, VectorType
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation
 
 from ingot.compiler.dialects.spirv.atomic import AtomicFAddOp, AtomicOp
@@ -208,6 +208,8 @@ class _Collector:
             case CooperativeMatrixType():
                 self.require(Capability.CooperativeMatrixKHR)
                 self.extensions.add("SPV_KHR_cooperative_matrix")
+                if isinstance(type.element_type, BFloat16Type):
+                    self.require(Capability.BFloat16CooperativeMatrixKHR)
                 self.type(type.element_type, computed)
             case _:
                 for scalar in _scalars(type):
@@ -238,6 +240,9 @@ class _Collector:
                 }.get(type.width.data)
             case Float16Type():
                 capability = Capability.Float16
+            case BFloat16Type():
+                capability = Capability.BFloat16TypeKHR
+                self.extensions.add("SPV_KHR_bfloat16")
             case Float64Type():
                 capability = Capability.Float64
             case _:

@@ -15,7 +15,10 @@ _API_VERSION: Final = 1 << 22 | 2 << 12
 """Vulkan 1.2: timeline semaphores, 8-bit storage and float16 are part of it."""
 _PORTABILITY: Final = "VK_KHR_portability_enumeration"
 _COOPERATIVE_MATRIX: Final = "VK_KHR_cooperative_matrix"
-_ENABLED_EXTENSIONS: Final = (_COOPERATIVE_MATRIX, "VK_KHR_portability_subset")
+_BFLOAT16: Final = "VK_KHR_shader_bfloat16"
+_BFLOAT16_FEATURES: Final = 1000141000
+"""`VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR`."""
+_ENABLED_EXTENSIONS: Final = (_COOPERATIVE_MATRIX, _BFLOAT16, "VK_KHR_portability_subset")
 _SUBGROUP_FEATURES: Final = (
     "subgroup-basic",
     "subgroup-vote",
@@ -157,16 +160,21 @@ class FeatureChain:
     v11: Any
     v12: Any
     matrix: Any | None
+    bfloat16: Any | None
+    """Three flags, of the type, of dot products and of matrices: the first three of another struct,
+    since the Python package is older than the extension."""
 
 
 def feature_chain(vk: Any, extensions: Sequence[str] | set[str]) -> FeatureChain:
     """Return empty feature structs for a query or for creating a device."""
-    matrix = None
+    matrix = bfloat16 = None
+    if _BFLOAT16 in extensions:
+        bfloat16 = vk.VkPhysicalDeviceVulkan11Features(sType=_BFLOAT16_FEATURES)
     if _COOPERATIVE_MATRIX in extensions:
-        matrix = vk.VkPhysicalDeviceCooperativeMatrixFeaturesKHR()
-    v12 = vk.VkPhysicalDeviceVulkan12Features(pNext=matrix)
+        matrix = vk.VkPhysicalDeviceCooperativeMatrixFeaturesKHR(pNext=bfloat16)
+    v12 = vk.VkPhysicalDeviceVulkan12Features(pNext=bfloat16 if matrix is None else matrix)
     v11 = vk.VkPhysicalDeviceVulkan11Features(pNext=v12)
-    return FeatureChain(vk.VkPhysicalDeviceFeatures2(pNext=v11), v11, v12, matrix)
+    return FeatureChain(vk.VkPhysicalDeviceFeatures2(pNext=v11), v11, v12, matrix, bfloat16)
 
 
 FLAGS: Final = {
@@ -186,6 +194,8 @@ FLAGS: Final = {
     "vulkan-memory-model-device": ("v12", "vulkanMemoryModelDeviceScope"),
     "subgroup-extended-types": ("v12", "shaderSubgroupExtendedTypes"),
     "cooperative-matrix": ("matrix", "cooperativeMatrix"),
+    "bfloat16": ("bfloat16", "storageBuffer16BitAccess"),
+    "bfloat16-matrix": ("bfloat16", "storagePushConstant16"),
 }
 """Our names, and where Vulkan keeps the flag; all that are offered get enabled."""
 

@@ -39,6 +39,8 @@ CAPABILITY_FEATURES: Final[dict[int, str]] = {
     4449: "uniform-storage8",
     5345: "vulkan-memory-model",
     5346: "vulkan-memory-model-device",
+    5116: "bfloat16",
+    5118: "bfloat16-matrix",
     6022: "cooperative-matrix",
 }
 """The device feature behind each capability (SPIR-V specification, section 3.31), "" for none."""

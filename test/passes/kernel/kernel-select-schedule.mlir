@@ -30,17 +30,17 @@ func.func private @odd(%x: tensor<100x65xf32>) -> tensor<100x65xf32> attributes 
 // computed by matrix units: each SIMD-group has 4x4 fragments.
 // CHECK-LABEL: func.func private @contraction
 // CHECK-SAME: kind = "contraction", threadgroup = array<i64: 64, 64>, thread = array<i64: 8, 2>, threads = 128 : i64, vector = 2 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>, unroll = 1 : i64, stages = 2 : i64, subgroup = array<i64: 32, 32>, unit = array<i64: 8, 8, 8>
-func.func private @contraction(%x: tensor<512x256xf32>, %y: tensor<256x512xf32>) -> tensor<512x512xf32> attributes {ingot.kernel} {
+func.func private @contraction(%x: tensor<1024x256xf32>, %y: tensor<256x1024xf32>) -> tensor<1024x1024xf32> attributes {ingot.kernel} {
   %zero = arith.constant 0.0 : f32
-  %0 = tensor.empty() : tensor<512x512xf32>
-  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x256xf32>, tensor<256x512xf32>) outs(%1 : tensor<512x512xf32>) {
+  %0 = tensor.empty() : tensor<1024x1024xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<1024x256xf32>, tensor<256x1024xf32>) outs(%1 : tensor<1024x1024xf32>) {
   ^bb0(%a: f32, %b: f32, %out: f32):
     %3 = arith.mulf %a, %b : f32
     %4 = arith.addf %out, %3 : f32
     linalg.yield %4 : f32
-  } -> tensor<512x512xf32>
-  return %2 : tensor<512x512xf32>
+  } -> tensor<1024x1024xf32>
+  return %2 : tensor<1024x1024xf32>
 }
 
 // A row kernel gives each row to one threadgroup.

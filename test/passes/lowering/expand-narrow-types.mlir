@@ -54,3 +54,19 @@ func.func @indices(%x: memref<8xindex>) attributes {ingot.kernel} {
 }
 // CHECK-LABEL: func.func @indices(%x: memref<8xi64>)
 // CHECK:      arith.index_cast %t : index to i64
+
+// Eight bf16 at once are only copied, zeros included: they stay the bits that they are.
+// CHECK-LABEL: func.func @copied
+// CHECK: %[[V:.*]] = vector.load %{{.*}} : memref<16xi16>, vector<8xi16>
+// CHECK: arith.select %{{.*}}, %[[V]], %{{.*}} : vector<8xi16>
+// CHECK: vector.store %{{.*}} : memref<16xi16>, vector<8xi16>
+func.func @copied(%m: memref<16xbf16>, %o: memref<16xbf16>, %b: memref<1xi1>) attributes {ingot.kernel} {
+  %i = arith.constant 0 : index
+  %zero = arith.constant 0.0 : bf16
+  %c = memref.load %b[%i] : memref<1xi1>
+  %zeros = vector.broadcast %zero : bf16 to vector<8xbf16>
+  %v = vector.load %m[%i] : memref<16xbf16>, vector<8xbf16>
+  %s = arith.select %c, %v, %zeros : vector<8xbf16>
+  vector.store %s, %o[%i] : memref<16xbf16>, vector<8xbf16>
+  func.return
+}

@@ -20,7 +20,7 @@ func.func @split_k(%x: tensor<64x65536xf32>, %y: tensor<65536x64xf32>, %i: tenso
 // CHECK-LABEL: func.func @vecmat
 // CHECK:         arith.extf
 // CHECK:         arith.mulf {{.*}} : f32
-// CHECK:         -> tensor<32x4096xf32>
+// CHECK:         -> tensor<64x4096xf32>
 // CHECK:         -> tensor<4096xf32>
 // CHECK:         arith.truncf {{.*}} : f32 to f16
 func.func @vecmat(%x: tensor<4096xf16>, %y: tensor<4096x4096xf16>, %i: tensor<4096xf16>) -> tensor<4096xf16> {
