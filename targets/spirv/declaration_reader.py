@@ -28,8 +28,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ingot.compiler.dialects import spirv
-from ingot.targets.spirv.decoding import Raw, enumerant, read_string
 from ingot.targets.spirv import grammar
+from ingot.targets.spirv.decoding import Raw, enumerant, read_string
 from ingot.targets.spirv.grammar import GLSL_SET, UNIT_DECORATIONS, Op, snake_case
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
