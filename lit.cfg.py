@@ -15,12 +15,14 @@ bin_dir = Path(sys.executable).parent
 config.name = "ingot"  # noqa: F821
 config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
 config.suffixes = [".mlir", ".test", ".tin"]  # noqa: F821
-config.excludes = ["unit", "e2e", "Inputs", "fuzz"]  # noqa: F821
+config.excludes = ["unit", "e2e", "embed", "Inputs", "fuzz"]  # noqa: F821
 config.test_source_root = str(root)  # noqa: F821
 config.test_exec_root = str(root / "build" / "lit")  # noqa: F821
 
 path = [str(bin_dir), *(p for p in ("/usr/lib/llvm-19/bin",) if Path(p).is_dir())]
 config.environment["PATH"] = ":".join([*path, config.environment["PATH"]])  # noqa: F821
+
+config.environment["INGOT_CACHE_DIR"] = str(root / "build" / "lit" / "cache")  # noqa: F821
 
 # What test/support/refusals/list_unreached.py asks of every process.
 config.environment.update(  # noqa: F821

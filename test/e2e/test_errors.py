@@ -68,7 +68,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param("func.func @f(%x: ) {\n", 1, 18, "error: ", id="syntax"),
         pytest.param(UNKNOWN_OP, 2, 8, "did you mean 'math.floor'?", id="unknown op"),
         pytest.param(ILL_TYPED, 3, 8, "'linalg.exp' op ", id="ill-typed"),
-        pytest.param(DYNAMIC, 2, 8, "dynamic shape tensor<?xf32>", id="dynamic shape"),
+        pytest.param(DYNAMIC, 2, 8, "sizes that are read from a tensor", id="dynamic shape"),
         pytest.param(DOUBLE, 1, 14, "--demote-f64", id="f64"),
         pytest.param(TOO_LARGE, 2, 8, "4900000000 elements", id="too large"),
     ],
