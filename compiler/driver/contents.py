@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerType
-
-from ingot.compiler.analysis.types import element_type
+from ingot.compiler.analysis.types import as_integer, element_type
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -59,7 +57,7 @@ class Contents:
             for argument in block.args
         ]
         elements = {element_type(type_) for type_ in {value.type for value in values}}
-        return frozenset(str(e) if isinstance(e, IntegerType) else e.name for e in elements)
+        return frozenset(e.name if as_integer(e) is None else str(e) for e in elements)
 
     def has_any(self, consumed: tuple[str, ...]) -> bool:
         """Whether any of these is here: an op by its name, all ops of `dialect.`, a `!type`."""

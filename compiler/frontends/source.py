@@ -15,12 +15,42 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from threading import Thread
 from typing import Final, Self
 
 _LARGE: Final = 4096
 """Digits from which a literal is taken out."""
+_WORTH_A_THREAD: Final = 1 << 20
+"""Characters from which hashing takes longer than starting a thread."""
 _BEFORE: Final = ("<", ": ")
 """What stands before a literal: `dense<"0x..."` and `key: "0x..."` of a resource."""
+
+
+class _Digest:
+    """SHA-256 of a text that comes in pieces; large ones are hashed on another core meanwhile."""
+
+    def __init__(self) -> None:
+        self._hash = sha256()
+        self._running: Thread | None = None
+
+    def update(self, piece: str) -> None:
+        """Add a piece."""
+        self._wait()
+        if len(piece) < _WORTH_A_THREAD:
+            self._hash.update(piece.encode())
+            return
+        self._running = Thread(target=lambda: self._hash.update(piece.encode()))
+        self._running.start()
+
+    def hexdigest(self) -> str:
+        """The hash of all pieces."""
+        self._wait()
+        return self._hash.hexdigest()
+
+    def _wait(self) -> None:
+        if self._running is not None:
+            self._running.join()
+            self._running = None
 
 
 @dataclass(frozen=True)
@@ -30,8 +60,7 @@ class SourceText:
     text: str
     blobs: Mapping[int, bytes]
     """The bytes of each literal that was taken out, by the offset after its `0x`."""
-    digest: str
-    """SHA-256 of the whole text in UTF-8, hexadecimal."""
+    _digest: _Digest
     _cuts: tuple[int, ...]
     """Offsets of `blobs`, ascending."""
     _line_starts: tuple[int, ...]
@@ -39,7 +68,7 @@ class SourceText:
     @classmethod
     def of(cls, whole: str) -> Self:
         """Take the literals out of a program's text."""
-        digest = sha256()
+        digest = _Digest()
         parts: list[str] = []
         blobs: dict[int, bytes] = {}
         length = done = 0
@@ -47,13 +76,18 @@ class SourceText:
             parts.append(whole[done:start])
             length += start - done
             blobs[length] = data
-            digest.update(parts[-1].encode())
-            digest.update(digits.encode())
+            digest.update(parts[-1])
+            digest.update(digits)
             done = start + len(digits)
         parts.append(whole[done:])
-        digest.update(parts[-1].encode())
+        digest.update(parts[-1])
         text = "".join(parts)
-        return cls(text, blobs, digest.hexdigest(), tuple(blobs), tuple(_line_starts(text)))
+        return cls(text, blobs, digest, tuple(blobs), tuple(_line_starts(text)))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the whole text in UTF-8, hexadecimal."""
+        return self._digest.hexdigest()
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset in the file that was read."""

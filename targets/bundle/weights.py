@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final, cast
 
 from ingot.targets.bundle.errors import BundleError
 from ingot.targets.bundle.model import Bundle, Constant, DType, Weight
-from ingot.targets.bundle.writer import write_bundle
+from ingot.targets.bundle.writer import bundle_parts
 
 LARGE: Final = 4096
 """Bytes from which a constant is worth a place in the weights' file."""
@@ -66,14 +66,15 @@ def save_bundle(
 
 def _save(bundle: Bundle, target: Path, beside: Path | None) -> None:
     if beside is None:
-        target.write_bytes(write_bundle(bundle))
+        with target.open("wb") as file:
+            file.writelines(bundle_parts(bundle))
         return
     if beside.resolve().parent != target.resolve().parent or beside.resolve() == target.resolve():
         raise BundleError(f"the weights belong beside the bundle: {beside} is not beside {target}")
     outside = _with_weights_outside(bundle, beside.name)
     with beside.open("wb") as file:
         _write(outside, file)
-    target.write_bytes(write_bundle(outside))
+    _save(outside, target, None)
 
 
 def load_weights(bundle: Bundle, folder: Path | None, source: str) -> Bundle:

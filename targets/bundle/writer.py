@@ -74,18 +74,23 @@ def write_bundle(bundle: Bundle) -> bytes:
 
     Nothing but the argument decides the bytes: no clock, no machine, no hash order.
     """
+    return b"".join(bundle_parts(bundle))
+
+
+def bundle_parts(bundle: Bundle) -> list[bytes | bytearray | memoryview]:
+    """What `write_bundle` joins: constants are the bundle's own data, not copied."""
     check_bundle(bundle, "the bundle to write")
     inside = [constant for constant in bundle.constants if constant.weight is None]
     offsets, data_size = _place_constants(inside)
     head = bytearray(_Writer().bundle(bundle, offsets))
     head += bytes(_align(len(head)) - len(head))
     _patch(head, data_size)
-    parts: list[bytearray | bytes | memoryview] = [head]
+    parts: list[bytes | bytearray | memoryview] = [head]
     end = 0
     for constant, offset in zip(inside, offsets, strict=True):
         parts += [bytes(offset - end), constant.data]
         end = offset + constant.type.byte_size
-    return b"".join(parts)
+    return parts
 
 
 def _align(offset: int) -> int:
