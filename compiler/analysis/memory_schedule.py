@@ -22,8 +22,9 @@ _CPU_VECTORS = 8
 _TRANSPOSE_TILE = 32
 _TRANSPOSE_ROWS = 4
 """Rows of the tile that a thread of a GPU takes: so many loads are on their way at once."""
-_ROW_THREADS = 32
-"""A SIMD-group where there are large ones; on a CPU, what the threads of a row cost at most."""
+_ROW_THREADS, _CPU_ROW_THREADS = 32, 128
+"""The fewest threads of a row, a SIMD-group where there are large ones; the most that pay on a CPU
+for long rows."""
 _GPU_CHUNKS, _CPU_CHUNKS = 8, 32
 """Vectors of a row that a thread holds in registers."""
 
@@ -102,13 +103,15 @@ def row_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     """A threadgroup for each row, whose threads hold vectors of it in registers."""
     vector = vector_width(shape, shape.inner_last)
     vectors = -(-shape.inner // vector)
-    unroll = _CPU_CHUNKS if profile.is_cpu else _GPU_CHUNKS
-    wanted = _ROW_THREADS if profile.is_cpu else _DEFAULT_THREADS
-    if vectors >= unroll * wanted:
-        wanted *= 2
-    threads = max(
-        _ROW_THREADS, pow2_at_least(-(-vectors // unroll)), min(wanted, pow2_at_least(vectors))
-    )
+    if profile.is_cpu:
+        unroll = _CPU_CHUNKS
+        threads = pow2_at_most(vectors // 8)
+        threads = max(_ROW_THREADS, min(threads, _CPU_ROW_THREADS), -(-vectors // unroll))
+    else:
+        unroll = _GPU_CHUNKS
+        wanted = 2 * _DEFAULT_THREADS if vectors >= unroll * _DEFAULT_THREADS else _DEFAULT_THREADS
+        threads = max(_ROW_THREADS, min(wanted, pow2_at_least(vectors)), -(-vectors // unroll))
+    threads = pow2_at_least(threads)
     most = min(pow2_at_most(profile.max_threads_per_threadgroup), 1024)
     ones = (1,) * len(shape.parallel)
     return Schedule(

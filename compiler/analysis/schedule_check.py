@@ -76,6 +76,8 @@ def _pointwise(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Itera
     if s.promote and (s.promote != shape.transposed or not shape.vectorizable):
         wanted = list(shape.transposed) if shape.vectorizable else []
         yield f"promote is {list(s.promote)}; inputs of this kernel to stage are {wanted}"
+    if s.promote and s.threads < 2:
+        yield "threads is 1; staging inputs needs several threads that share them"
     if s.promote:
         rows, columns = s.threadgroup[shape.transposed_loop], s.threadgroup[-1]
         if prod(s.threadgroup) != rows * columns:
