@@ -11,6 +11,9 @@ https://arxiv.org/abs/1805.02867; FlashAttention, https://arxiv.org/abs/2205.141
 
 where row values are functions of reductions over the keys of one query: the sum of the
 exponentials, or of anything that does not depend on the maximum.
+
+Two matrix products in a row have the same form without the softmax: weight[q, k] is any elementwise
+function of score[q, k].
 """
 
 from __future__ import annotations
@@ -34,7 +37,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.affine_maps import permutation_of
-from ingot.compiler.analysis.attention_schedule import FEWEST_ROWS, LARGEST_HEAD, MOST_KEYS
+from ingot.compiler.analysis.attention_schedule import (
+    FEWEST_ROWS,
+    LARGEST_HEAD,
+    MOST_KEYS,
+    MOST_WORK,
+)
 from ingot.compiler.analysis.cost import body_cost
 from ingot.compiler.analysis.expressions import (
     Apply,
@@ -93,7 +101,8 @@ class Attention:
     """Which input of `scores` holds the queries; the other one holds the keys."""
     score_loops: tuple[int | None, ...]
     """For each loop of `scores` that of `product`; None for the loop over a head's elements."""
-    maximum: RowReduction
+    maximum: RowReduction | None
+    """None where weights are a function of their score alone; then there are no sums and steps."""
     reference: Origin | None
     """What is subtracted from logits; None when it is the maximum itself."""
     base: str
@@ -121,6 +130,14 @@ class Attention:
         return next((i for i in reversed(self.row_loops) if extents[i] != 1), self.row_loops[-1])
 
     @property
+    def work(self) -> int:
+        """Multiplications and additions of both products."""
+        extents = loop_extents(self.product)
+        head = loop_extents(self.scores)[self.score_loops.index(None)]
+        rows = prod(extents[i] for i in (*self.batch_loops, *self.row_loops))
+        return 2 * rows * extents[self.key_loop] * (head + extents[self.value_loop])
+
+    @property
     def values(self) -> SSAValue:
         """The values, as `product` reads them."""
         return self.product.inputs[1 - self.weights]
@@ -139,10 +156,35 @@ def find_attention(block: Block) -> list[Attention]:
     return found
 
 
-def attention_kernels(block: Block) -> list[tuple[GenericOp, ...]]:
-    """The ops of each attention that one kernel can compute, with what follows it elementwise."""
+def find_products(block: Block) -> list[Attention]:
+    """Every two matrix products in a row; they may share ops."""
+    pairs = (
+        match_attention(op, softmax=False)
+        for op in block.ops
+        if isinstance(op, GenericOp) and reduction_loops(op)
+    )
+    return [pair for pair in pairs if pair is not None]
+
+
+def kernel_attention(block: Block) -> Attention:
+    """The attention, or the two products in a row, that a kernel of this kind computes."""
+    return [*find_attention(block), *find_products(block)][0]
+
+
+def attention_kernels(block: Block, *, merge_products: bool = True) -> list[tuple[GenericOp, ...]]:
+    """The ops of each attention that one kernel can compute, with what follows it elementwise.
+
+    With `merge_products`, two products in a row are one where they are so small that a dispatch
+    takes longer.
+    """
     found: list[tuple[GenericOp, ...]] = []
-    for attention in find_attention(block):
+    pairs = find_products(block) if merge_products else []
+    small = [pair for pair in pairs if pair.work <= MOST_WORK]
+    taken: set[GenericOp] = set()
+    for attention in [*find_attention(block), *sorted(small, key=lambda pair: pair.work)]:
+        if not taken.isdisjoint(attention.members):
+            continue
+        taken.update(attention.members)
         extents = loop_extents(attention.product)
         head = loop_extents(attention.scores)[attention.score_loops.index(None)]
         largest = max(head, extents[attention.value_loop])
@@ -180,15 +222,19 @@ def _epilogue(attention: Attention) -> list[GenericOp]:
     return found
 
 
-def match_attention(product: GenericOp) -> Attention | None:
-    """The attention that ends in the contraction `product`; its other ops have no other users."""
+def match_attention(product: GenericOp, *, softmax: bool = True) -> Attention | None:
+    """The attention that ends in the contraction `product`; its other ops have no other users.
+
+    Without `softmax`, two products in a row.
+    """
     contraction = match_contraction(product)
     if contraction is None or len(contraction.k) != 1 or not is_float_sum(product):
         return None
     for weights in (0, 1):
         rows, columns = (contraction.m, contraction.n)[:: 1 if weights == 0 else -1]
         if len(columns) == 1 and rows:
-            found = _Matcher(product, weights, contraction, rows, columns[0]).match()
+            matcher = _Matcher(product, weights, contraction, rows, columns[0])
+            found = matcher.match() if softmax else matcher.match_products()
             if found is not None:
                 return found
     return None
@@ -218,10 +264,16 @@ class _Matcher:
         (self.key,) = contraction.k
         self.expressions = Expressions(len(product.iterator_types.data))
 
+    def match_products(self) -> Attention | None:
+        """Two products in a row."""
+        weight = self._weight()
+        scores = None if weight is None else self._scores(weight)
+        return None if scores is None else self._attention(scores)
+
     def match(self) -> Attention | None:
+        """An attention with a softmax."""
         expressions = self.expressions
-        map_ = indexing_maps(self.product)[self.weights]
-        weight = expressions.element(self.product.inputs[self.weights], map_.results)
+        weight = self._weight()
         stripped = None if weight is None else self._strip(weight)
         if stripped is None:
             return None
@@ -240,15 +292,12 @@ class _Matcher:
             return None
         maximum, sums = reductions
         origins = [expressions.origins.get(number) for _, number in steps]
-        members = self._members([scores[0], maximum.op, *(s.op for s in sums)])
-        if members is None or any(o is None for o in origins):
+        if any(origin is None for origin in origins):
             return None
         node = expressions.nodes[exponential]
         assert isinstance(node, Apply)
-        return Attention(
-            scores=scores[0],
-            query=scores[1],
-            score_loops=scores[2],
+        return self._attention(
+            scores,
             maximum=maximum,
             reference=self._reference(reference, maximum),
             base=node.name,
@@ -256,6 +305,36 @@ class _Matcher:
             steps=tuple(
                 Step(kind, o) for (kind, _), o in zip(steps, origins, strict=True) if o is not None
             )[::-1],
+        )
+
+    def _weight(self) -> int | None:
+        index = indexing_maps(self.product)[self.weights].results
+        return self.expressions.element(self.product.inputs[self.weights], index)
+
+    def _attention(
+        self,
+        scores: tuple[GenericOp, int, tuple[int | None, ...]],
+        maximum: RowReduction | None = None,
+        reference: Origin | None = None,
+        base: str = "",
+        sums: tuple[RowReduction, ...] = (),
+        steps: tuple[Step, ...] = (),
+    ) -> Attention | None:
+        roots = [scores[0], *(s.op for s in sums)]
+        if maximum is not None:
+            roots.append(maximum.op)
+        members = self._members(roots)
+        if members is None:
+            return None
+        return Attention(
+            scores=scores[0],
+            query=scores[1],
+            score_loops=scores[2],
+            maximum=maximum,
+            reference=reference,
+            base=base,
+            sums=sums,
+            steps=steps,
             product=self.product,
             weights=self.weights,
             batch_loops=self.batch,

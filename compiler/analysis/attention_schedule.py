@@ -15,6 +15,10 @@ FEWEST_ROWS, MOST_KEYS = 8, 256
 """Fewer queries over more keys leave most threads without work: the scores are stored then, so
 that every key has threads of its own."""
 
+MOST_WORK = 1 << 21
+"""Operations of two matrix products in a row that are worth a kernel less: tiles of their own would
+use what they load more often."""
+
 STAGED_BYTES = 16384
 """Threadgroup memory for a tile of keys and values: two threadgroups fit where 32 KiB are."""
 

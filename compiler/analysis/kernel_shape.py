@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Operation, OpResult
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.type import get_element_type_or_self
 
-from ingot.compiler.analysis.attention import Attention, find_attention
+from ingot.compiler.analysis.attention import Attention, kernel_attention
 from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.dispatch_graph import LONG_REDUCTION
 from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
@@ -62,7 +62,7 @@ def describe_kernel(func: FuncOp) -> KernelShape:
     has_regions = any(inner.regions for op in generics for inner in op.body.block.ops)
     element_bytes = max((_bytes(v.type) for op in ops for v in op.operands), default=4)
     if kernel_kind(func) == "attention":
-        (attention,) = find_attention(func.body.block)
+        attention = kernel_attention(func.body.block)
         return KernelShape(
             kind="attention",
             parallel=shape,

@@ -105,7 +105,7 @@ def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
     packed = [f"dispatch-pack-inputs{_options(max_buffers=profile.max_buffers)}"]
     return [
         *([*packed, "slices-to-generic"] if profile.api == "vulkan" else []),
-        f"dispatch-form{_options(max_operands=most)}",
+        f"dispatch-form{_options(max_operands=most, merge_products=not profile.is_cpu)}",
         "dispatch-unfold-convolutions",
         "dispatch-collapse-dims",
         "canonicalize-tensor",

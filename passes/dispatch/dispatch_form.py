@@ -216,12 +216,15 @@ def _constant_tensor(op: FillOp, value: SSAValue) -> SSAValue:
     )
 
 
-def _form_block(block: Block, limits: Limits) -> None:
+def _form_block(block: Block, limits: Limits, merge_products: bool) -> None:
     _erase_unused(block)
     _fill_by_kernels(block)
     graph = build_graph(block)
     number = {op: i for i, op in enumerate(graph.ops)}
-    attentions = [[number[op] for op in ops] for ops in attention_kernels(block)]
+    attentions = [
+        [number[op] for op in ops]
+        for ops in attention_kernels(block, merge_products=merge_products)
+    ]
     groups = form_groups(graph.nodes, frozenset(graph.escapes), limits, attentions)
     group_of = {graph.ops[i]: group for group in groups for i in group.nodes}
     terminator = block.last_op
@@ -293,8 +296,11 @@ class DispatchFormPass(ModulePass):
     name = "dispatch-form"
 
     max_operands: int = Limits.max_operands
+    merge_products: bool = True
+    """Compute two small matrix products in a row by one kernel."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Form the regions of every host function."""
         for function in host_functions(op):
-            _form_block(function.body.block, Limits(max_operands=self.max_operands))
+            limits = Limits(max_operands=self.max_operands)
+            _form_block(function.body.block, limits, self.merge_products)

@@ -14,36 +14,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, f32
+from xdsl.dialects.builtin import IndexType, f32
 from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.attention import Attention, RowReduction
-from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import (
-    element_type,
     indexing_maps,
     loop_extents,
-    shape_of,
     starts_at_zero,
 )
-from ingot.compiler.dialects.arith import AddfOp, CmpiOp, MinSIOp, MulfOp, SelectOp
+from ingot.compiler.dialects.arith import AddfOp, MinSIOp, MulfOp
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
-from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr, BarrierOp
-from ingot.compiler.dialects.linalg import GenericOp
+from ingot.compiler.dialects.gpu import BarrierOp
 from ingot.compiler.dialects.scf import ForallOp
 from ingot.passes.kernel.attention_end import RowEnd
+from ingot.passes.kernel.attention_lines import Lines, StagedLines, line_vector
 from ingot.passes.kernel.attention_row import LANES, AttentionRow, State
-from ingot.passes.kernel.cooperative import Row, over_chunks, thread_id
+from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
-from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.reduction import narrow
-from ingot.passes.kernel.store import store
 
 
 def emit_attention(
@@ -64,23 +58,6 @@ def emit_attention(
             end.store(op)
 
 
-@dataclass(frozen=True)
-class _Operand:
-    """An operand that comes in tiles: one line of it for each key."""
-
-    op: GenericOp
-    position: int
-    along: int
-    """The loop of `op` along a line."""
-    loops: tuple[int | None, ...]
-    """For each loop of `op` that of the product."""
-
-    @property
-    def width(self) -> int:
-        """Elements of a line, rounded up to whole vectors."""
-        return -(-loop_extents(self.op)[self.along] // LANES) * LANES
-
-
 class _Keys:
     """The loop over keys."""
 
@@ -93,18 +70,15 @@ class _Keys:
         product, scores = attention.product, attention.scores
         head = attention.score_loops.index(None)
         self.count = loop_extents(product)[attention.key_loop]
-        keys = _Operand(scores, 1 - attention.query, head, attention.score_loops)
         own = tuple(range(len(loop_extents(product))))
-        values = _Operand(product, 1 - attention.weights, attention.value_loop, own)
-        self.keys, self.values = (
-            self._buffer("tile_keys", keys, blocks),
-            self._buffer("tile_values", values, blocks),
-        )
-        self.staged = ((keys, self.keys), (values, self.values))
-        queries = _Operand(scores, attention.query, head, attention.score_loops)
+        keys = Lines(scores, 1 - attention.query, head, attention.score_loops)
+        values = Lines(product, 1 - attention.weights, attention.value_loop, own)
+        self.keys = StagedLines(rows[0], keys, "tile_keys", blocks)
+        self.values = StagedLines(rows[0], values, "tile_values", blocks)
+        queries = Lines(scores, attention.query, head, attention.score_loops)
         self.queries = [
             [
-                row.wide(self._line(queries, row, Linear(), Linear((), start)))
+                row.wide(line_vector(queries, row, Linear(), Linear((), start)))
                 for start in range(0, queries.width, LANES)
             ]
             for row in rows
@@ -142,14 +116,20 @@ class _Keys:
             states = self._tile(Linear((), base), whole - base, end, 1, states)
         return states
 
+    def _load(self, base: Linear) -> None:
+        """Copy a tile of keys and values to threadgroup memory."""
+        self.keys.copy(base)
+        self.values.copy(base)
+        self.evaluator.emit(BarrierOp())
+
     def _start(self, row: AttentionRow) -> State:
         evaluator = self.evaluator
         zero = evaluator.constant(0.0, f32)
+        most = row.attention.maximum
         return State(
-            row.wide(row.init(row.attention.maximum)),
-            zero,
+            [] if most is None else [row.wide(row.init(most)), zero],
             [row.identity(r) for r in row.streamed()],
-            [evaluator.widen(zero, LANES)] * (self.staged[1][0].width // LANES),
+            [evaluator.widen(zero, LANES)] * (self.values.lines.width // LANES),
         )
 
     def _tile(
@@ -189,79 +169,6 @@ class _Keys:
         loop.location = self.attention.product.location
         return like(evaluator.emit(loop).results)
 
-    # Tiles of keys and values
-
-    def _buffer(self, name: str, operand: _Operand, blocks: ForallOp) -> View:
-        type_ = MemRefType(
-            element_type(operand.op.operands[operand.position]),
-            [self.size, operand.width],
-            NoneAttr(),
-            AddressSpaceAttr(AddressSpace.WORKGROUP),
-        )
-        alloc = memref.AllocOp([], [], type_)
-        alloc.memref.name_hint = name
-        return View(before(blocks).insert(alloc).memref, [Linear()] * 2, [False] * 2)
-
-    def _load(self, base: Linear) -> None:
-        """Copy a tile to threadgroup memory, all threads together; the last key stands for those
-        past the end."""
-        evaluator = self.evaluator
-        for operand, target in self.staged:
-            row = Row(shape_of(target.buffer), self.schedule.threads, LANES)
-
-            def step(
-                number: Linear,
-                _: Sequence[SSAValue],
-                row: Row = row,
-                operand: _Operand = operand,
-                target: View = target,
-            ) -> list[SSAValue]:
-                chunk = row.chunk(evaluator, number)
-                key = base + chunk.index[0]
-                if self.count % self.size:
-                    key, _inside = self._clamped(key, self.count)
-                value = self._line(operand, self.rows[0], key, chunk.index[1])
-                store(evaluator, target, chunk.index, Lanes(1, LANES), value, chunk.valid)
-                return []
-
-            over_chunks(evaluator, row, [], step)
-        evaluator.emit(BarrierOp())
-
-    def _clamped(self, position: Linear, count: int) -> tuple[Linear, SSAValue]:
-        """A position kept below `count`, and whether it was."""
-        evaluator = self.evaluator
-        at = position.materialize(evaluator.builder)
-        inside = evaluator.emit(CmpiOp(at, constant_index(evaluator.builder, count), "slt")).result
-        last = constant_index(evaluator.builder, count - 1)
-        return Linear.of(evaluator.emit(MinSIOp(at, last)).result), inside
-
-    def _line(self, operand: _Operand, row: AttentionRow, key: Linear, start: Linear) -> SSAValue:
-        """Four elements of an operand's line; zero past the end of the line."""
-        evaluator, op, along = self.evaluator, operand.op, operand.along
-        map_, value = indexing_maps(op)[operand.position], op.operands[operand.position]
-        extent = loop_extents(op)[along]
-        at = row.loops(operand.loops, key)
-        if extent % LANES == 0:
-            at[along] = start
-            vector = evaluator.operand_element(value, map_, at, Lanes(along, LANES))
-            return evaluator.widen(vector, LANES)
-        elements: list[SSAValue] = []
-        zero = evaluator.zero(element_type(value))
-        for lane in range(LANES):
-            at[along] = start + lane
-            known = at[along].known
-            if known is not None and known >= extent:
-                elements.append(zero)
-                continue
-            inside = None
-            if known is None:
-                at[along], inside = self._clamped(at[along], extent)
-            element = evaluator.operand_element(value, map_, at, None)
-            if inside is not None:
-                element = evaluator.emit(SelectOp(inside, element, zero)).result
-            elements.append(element)
-        return evaluator.from_elements(elements)
-
     # One step
 
     def _step(self, base: Linear, local: Linear, width: int, states: list[State]) -> list[State]:
@@ -274,26 +181,23 @@ class _Keys:
         ]
         for chunk in range(len(states[0].sums)):
             for step in steps:
-                scaled = MulfOp(step.state.sums[chunk], step.scale)
-                step.state.sums[chunk] = evaluator.emit(scaled).result
+                if step.scale is not None:
+                    scaled = MulfOp(step.state.sums[chunk], step.scale)
+                    step.state.sums[chunk] = evaluator.emit(scaled).result
             for i in range(width):
-                part = self._staged(self.values, local + i, chunk)
+                part = self.values.read(local + i, chunk)
                 for step in steps:
                     product = evaluator.emit(MulfOp(step.weights[i], part)).result
                     added = AddfOp(step.state.sums[chunk], product)
                     step.state.sums[chunk] = evaluator.emit(added).result
         return [step.state for step in steps]
 
-    def _staged(self, view: View, line: Linear, chunk: int) -> SSAValue:
-        index = [line, Linear((), chunk * LANES)]
-        return self.rows[0].wide(self.evaluator.load(view, index, Lanes(1, LANES)))
-
     def _dots(self, key: Linear) -> list[SSAValue]:
         """The products of the queries and a key."""
         evaluator = self.evaluator
         totals: list[SSAValue | None] = [None] * len(self.queries)
         for chunk in range(len(self.queries[0])):
-            part = self._staged(self.keys, key, chunk)
+            part = self.keys.read(key, chunk)
             for i, query in enumerate(self.queries):
                 product = evaluator.emit(MulfOp(query[chunk], part)).result
                 total = totals[i]
@@ -316,12 +220,16 @@ class _Keys:
         evaluator, width = self.evaluator, len(scores)
         most = self.attention.maximum
         self._remember_scores(row, scores, key)
+        if most is None:
+            weights = [evaluator.widen(w, LANES) for w in self._plain_weights(row, key, width)]
+            return _Weighed(State([], [], list(state.sums)), None, weights)
+        before, total = state.softmax
         logits = [row.wide(v) for v in self._contributions(row, most, key, width)]
-        maximum = row.combined(most, [state.maximum, *logits])
+        maximum = row.combined(most, [before, *logits])
         reference = row.finite(maximum)
-        scale = row.exp(state.maximum, reference)
+        scale = row.exp(before, reference)
         weights = [row.exp(logit, reference) for logit in logits]
-        total = evaluator.emit(MulfOp(state.total, scale)).result
+        total = evaluator.emit(MulfOp(total, scale)).result
         for weight in weights:
             total = evaluator.emit(AddfOp(total, weight)).result
         others = [
@@ -329,10 +237,20 @@ class _Keys:
             for r, value in zip(row.streamed(), state.others, strict=True)
         ]
         return _Weighed(
-            State(maximum, total, others, list(state.sums)),
+            State([maximum, total], others, list(state.sums)),
             evaluator.widen(scale, LANES),
             [evaluator.widen(weight, LANES) for weight in weights],
         )
+
+    def _plain_weights(self, row: AttentionRow, key: Linear, width: int) -> list[SSAValue]:
+        """The weights that are functions of their scores."""
+        op, position = self.attention.product, self.attention.weights
+        loops = row.product_loops(Linear())
+        loops[self.attention.key_loop] = key
+        lanes = Lanes(self.attention.key_loop, width) if width > 1 else None
+        map_ = indexing_maps(op)[position]
+        weights = self.evaluator.operand_element(op.inputs[position], map_, loops, lanes)
+        return [row.wide(self.evaluator.lane(weights, i)) for i in range(width)]
 
     def _remember_scores(self, row: AttentionRow, scores: Sequence[SSAValue], key: Linear) -> None:
         """Let the ops that follow the scores find them."""
@@ -372,5 +290,5 @@ class _Weighed:
     and added to."""
 
     state: State
-    scale: SSAValue
+    scale: SSAValue | None
     weights: list[SSAValue]

@@ -57,7 +57,9 @@ class RowEnd:
         self.row = row
         self.evaluator = row.evaluator
         state = self._merged(state)
-        self.pieces = self._finished(state, self._own(state.sums))
+        self.pieces = self._own(state.sums)
+        if row.attention.maximum is not None:
+            self.pieces = self._finished(state, row.attention.maximum, self.pieces)
 
     # Threads that share the row
 
@@ -66,22 +68,22 @@ class RowEnd:
         row, evaluator = self.row, self.evaluator
         if row.schedule.splits == 1:
             return state
+        sums = state.sums
+        softmax: list[SSAValue] = []
         most = row.attention.maximum
-        maximum = self._shuffled(state.maximum, lambda a, b: row.combined(most, [a, b]))
-        scale = row.exp(state.maximum, row.finite(maximum))
-        scales = evaluator.widen(scale, LANES)
+        if most is not None:
+            before, total = state.softmax
+            maximum = self._shuffled(before, lambda a, b: row.combined(most, [a, b]))
+            scale = row.exp(before, row.finite(maximum))
+            scales = evaluator.widen(scale, LANES)
+            total = evaluator.emit(MulfOp(total, scale)).result
+            softmax = [maximum, self._shuffled(total, self._add)]
+            sums = [evaluator.emit(MulfOp(value, scales)).result for value in sums]
         others = [
             self._shuffled(value, lambda a, b, r=reduction: row.combined(r, [a, b]))
             for value, reduction in zip(state.others, row.streamed(), strict=True)
         ]
-        total = evaluator.emit(MulfOp(state.total, scale)).result
-        sums = [evaluator.emit(MulfOp(value, scales)).result for value in state.sums]
-        return State(
-            maximum,
-            self._shuffled(total, self._add),
-            others,
-            [self._shuffled_lanes(v) for v in sums],
-        )
+        return State(softmax, others, [self._shuffled_lanes(value) for value in sums])
 
     def _add(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return self.evaluator.emit(AddfOp(lhs, rhs)).result
@@ -135,18 +137,21 @@ class RowEnd:
 
     # What is done to weights
 
-    def _finished(self, state: State, pieces: Sequence[_Piece]) -> list[_Piece]:
+    def _finished(self, state: State, most: RowReduction, pieces: Sequence[_Piece]) -> list[_Piece]:
         """The weighted sums, with all that is done to weights done to them."""
         row, evaluator, attention = self.row, self.evaluator, self.row.attention
         self._forget_scores()
-        self._remember(attention.maximum, state.maximum)
-        reference = state.maximum
+        maximum, total = state.softmax
+        self._remember(most, maximum)
+        reference = maximum
         if attention.reference is not None:
             reference = row.wide(self._row_value(attention.reference))
         # One where the reference is the maximum; NaN where that is minus infinity, as the
         # exponential of -inf - -inf is.
-        factor = row.exp(row.finite(state.maximum), reference)
-        total = evaluator.emit(MulfOp(state.total, factor)).result
+        factor = row.exp(row.finite(maximum), reference)
+        zero = evaluator.constant(0.0, f32)
+        nothing = evaluator.emit(CmpfOp(total, zero, "oeq")).result
+        total = evaluator.emit(MulfOp(total, factor)).result
         others = iter(state.others)
         for reduction in attention.sums:
             value = total if reduction.exponentials else next(others)
@@ -154,8 +159,6 @@ class RowEnd:
             init = row.wide(init) if reduction.exponentials else init
             self._remember(reduction, combine(evaluator, reduction.combiner, init, value))
         steps = [(step, self._row_value(step.row)) for step in attention.steps]
-        zero = evaluator.constant(0.0, f32)
-        nothing = evaluator.emit(CmpfOp(state.total, zero, "oeq")).result
         condition, zeros = evaluator.widen(nothing, LANES), evaluator.widen(zero, LANES)
         finished: list[_Piece] = []
         for piece in pieces:

@@ -30,9 +30,8 @@ LANES = 4
 class State:
     """What a thread carries from key to key."""
 
-    maximum: SSAValue
-    total: SSAValue
-    """The sum of exponentials, for this maximum."""
+    softmax: list[SSAValue]
+    """The maximum so far, and the sum of exponentials for it; nothing without a softmax."""
     others: list[SSAValue]
     """The running values of reductions that do not depend on the maximum."""
     sums: list[SSAValue]
@@ -40,12 +39,13 @@ class State:
 
     def values(self) -> list[SSAValue]:
         """All of it, as a loop carries it."""
-        return [self.maximum, self.total, *self.others, *self.sums]
+        return [*self.softmax, *self.others, *self.sums]
 
     def like(self, values: Sequence[SSAValue]) -> State:
         """The same state with other values."""
-        others = 2 + len(self.others)
-        return State(values[0], values[1], list(values[2:others]), list(values[others:]))
+        rest = iter(values)
+        parts = [[next(rest) for _ in part] for part in (self.softmax, self.others, self.sums)]
+        return State(*parts)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.attention import find_attention
+from ingot.compiler.analysis.attention import kernel_attention
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import reduction_loops, shape_of
@@ -75,7 +75,7 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
     elif schedule.kind == "contraction":
         ContractionEmitter(evaluator, schedule).emit(ops)
     elif schedule.kind == "attention":
-        (attention,) = find_attention(blocks.body.block)
+        attention = kernel_attention(blocks.body.block)
         emit_attention(evaluator, attention, schedule, blocks)
     else:
         _emit_row(evaluator, ops, schedule)

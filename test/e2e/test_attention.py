@@ -113,3 +113,31 @@ def test_masks(mask: str, safe: bool, device: str) -> None:
 @pytest.mark.parametrize("type_", ["f16", "bf16"])
 def test_sums_are_accumulated_in_f32(type_: str, device: str) -> None:
     check((16, 300, 16, 24), type_, "given", True, device)
+
+
+PRODUCTS = """
+func.func @main(%x: tensor<21x36xf32>, %w: tensor<36x50xf32>, %b: tensor<50xf32>,
+                %u: tensor<50x10xf32>, %c: tensor<10xf32>) -> tensor<21x10xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<21x36xf32>, tensor<36x50xf32>) -> tensor<21x50xf32>
+  %1 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<50xf32>) -> tensor<21x50xf32>
+  %2 = stablehlo.add %0, %1 : tensor<21x50xf32>
+  %3 = stablehlo.tanh %2 : tensor<21x50xf32>
+  %4 = stablehlo.dot_general %3, %u, contracting_dims = [1] x [0]
+      : (tensor<21x50xf32>, tensor<50x10xf32>) -> tensor<21x10xf32>
+  %5 = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<10xf32>) -> tensor<21x10xf32>
+  %6 = stablehlo.add %4, %5 : tensor<21x10xf32>
+  return %6 : tensor<21x10xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_two_small_products_are_one_dispatch(device: str) -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(21, 36), (36, 50), (50,), (50, 10), (10,)]
+    x, w, b, u, c = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    (function,) = bundle_for(PRODUCTS, device).variants[0].bodies
+    assert len(function.commands) == 1
+    (result,) = run(PRODUCTS, device, [x, w, b, u, c])
+    np.testing.assert_allclose(result, np.tanh(x @ w + b) @ u + c, rtol=0, atol=2e-5)

@@ -7,7 +7,12 @@ from dataclasses import replace
 import pytest
 from xdsl.dialects.func import FuncOp
 
-from ingot.compiler.analysis.attention import Attention, attention_kernels, find_attention
+from ingot.compiler.analysis.attention import (
+    Attention,
+    attention_kernels,
+    find_attention,
+    find_products,
+)
 from ingot.compiler.analysis.attention_schedule import (
     AttentionShape,
     attention_schedule,
@@ -151,6 +156,25 @@ def test_weights_may_be_scaled_by_a_reciprocal_or_set_to_zero() -> None:
 def test_what_cannot_be_computed_key_by_key_is_left_alone(changes: dict[str, str]) -> None:
     assert attentions(program(**changes)) == ([], [])
 
+
+def test_two_small_products_in_a_row_are_one_kernel() -> None:
+    text = program().replace("ins(%weights", "ins(%logits")
+    (function,) = read_module(text, "test.mlir", make_context()).ops
+    assert isinstance(function, FuncOp)
+    block = function.body.block
+    dead = [op for op in block.ops if op.results and op.results[0].name_hint in DEAD]
+    for op in reversed(dead):
+        op.detach()
+        op.erase()
+    assert find_attention(block) == []
+    ((ops,), (pair,)) = attention_kernels(block), find_products(block)
+    assert len(ops) == 3
+    assert pair.maximum is None
+    assert pair.work == 2 * 2 * 8 * 16 * (4 + 6)
+    assert attention_kernels(block, merge_products=False) == []
+
+
+DEAD = ("most", "exps", "total", "weights")
 
 SHAPE = AttentionShape(
     dims=(8, 256, 64), row_dim=1, value_dim=2, keys=256, head=64, staged_bytes=512

@@ -26,6 +26,7 @@ MOST = {
     "resnet_block": 3,
     "t_encoder_layer": 8,
     "t_gpt_tiny": 16,
+    "mlp_fwd": 2,
     "mlp_grad": 12,
 }
 """Dispatches of real programs, whichever front end they come through."""
