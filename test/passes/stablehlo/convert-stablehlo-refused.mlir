@@ -130,3 +130,28 @@ func.func @lapack(%x: tensor<4x4xf32>) -> tensor<4xi32> {
   %0:3 = stablehlo.custom_call @lapack_sgetrf_ffi(%x) {backend_config = ""} : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xi32>, tensor<i32>)
   return %0#1 : tensor<4xi32>
 }
+
+
+// -----
+
+func.func @unpaired(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
+  // expected-error@+1 {{stablehlo.dot_general pairs 0 and 1 contracting dimensions}}
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [] x [0] : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
+
+// -----
+
+func.func @not_there(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
+  // expected-error@+1 {{stablehlo.dot_general has no contracting dimensions [2]}}
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
+
+// -----
+
+func.func @unequal(%x: tensor<4x8xf32>, %w: tensor<7x3xf32>) -> tensor<4x3xf32> {
+  // expected-error@+1 {{stablehlo.dot_general pairs dimensions of 8 and 7 elements}}
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
