@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from struct import unpack
 from time import perf_counter_ns
 from typing import Final, cast
 
@@ -119,6 +120,36 @@ class HostCommandBuffer(CommandBuffer):
         bindings: Sequence[BufferRange],
         push_constants: bytes,
     ) -> None:
+        self._append_dispatch(pipeline, lambda: groups, bindings, push_constants)
+
+    def _dispatch_indirect(
+        self,
+        pipeline: Pipeline,
+        parameters: BufferRange,
+        bindings: Sequence[BufferRange],
+        push_constants: bytes,
+    ) -> None:
+        address, most = _address(parameters), self.device.limits.max_grid
+
+        def groups() -> tuple[int, int, int]:
+            x, y, z = unpack("<3I", ctypes.string_at(address, parameters.length))
+            if x > most[0] or y > most[1] or z > most[2]:
+                raise KernelError(
+                    f"kernel '{pipeline.kernel.name}' was dispatched indirectly with a grid of "
+                    f"{x} x {y} x {z}; '{self.device.name}' runs at most "
+                    f"{most[0]} x {most[1]} x {most[2]}"
+                )
+            return x, y, z
+
+        self._append_dispatch(pipeline, groups, bindings, push_constants)
+
+    def _append_dispatch(
+        self,
+        pipeline: Pipeline,
+        groups: Callable[[], tuple[int, int, int]],
+        bindings: Sequence[BufferRange],
+        push_constants: bytes,
+    ) -> None:
         kernel, execution = pipeline.kernel, self._execution
         host_kernel = cast(HostPipeline, pipeline).host_kernel
         bound = [
@@ -130,7 +161,7 @@ class HostCommandBuffer(CommandBuffer):
             try:
                 host_kernel.run(
                     bound,
-                    groups,
+                    groups(),
                     kernel.threadgroup_size,
                     push_constants=push_constants,
                     argument_buffer=kernel.argument_buffer,
@@ -160,6 +191,14 @@ class HostCommandBuffer(CommandBuffer):
     def _copy(self, source: BufferRange, target: BufferRange) -> None:
         to, start, length = _address(target), _address(source), target.length
         self._commands.append(_Command(lambda: _move(to, start, length)))
+
+    def _update(self, target: BufferRange, data: bytes) -> None:
+        address = _address(target)
+
+        def run() -> None:
+            ctypes.memmove(address, data, len(data))
+
+        self._commands.append(_Command(run))
 
     def _barrier(self) -> None:
         pass

@@ -9,7 +9,7 @@ from threading import Condition, Thread
 from typing import Final, cast
 
 from ingot.runtime.devices.host.commands import HostCommandBuffer
-from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
+from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError, IngotError
 from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
 
 
@@ -31,8 +31,10 @@ class HostSemaphore(Semaphore):
 
     def signal(self, value: int) -> None:
         with self._changed:
+            if self._failure is not None:
+                raise self._failure
             if value <= self._value:
-                raise HalUsageError(f"a semaphore at {self._value} was signalled with {value}")
+                raise HalUsageError(f"a semaphore at {self._value} cannot be signalled to {value}")
             self._value = value
             self._changed.notify_all()
 
@@ -47,7 +49,9 @@ class HostSemaphore(Semaphore):
             if self._failure is not None:
                 raise self._failure
         if not reached:
-            raise DeviceTimeoutError(f"no value {value} within {timeout} seconds")
+            raise DeviceTimeoutError(
+                f"'{self.device.name}' did not finish within {timeout:g} seconds"
+            )
 
     def is_settled(self, value: int) -> bool:
         """Whether a wait for `value` is over; the condition is held."""
@@ -91,7 +95,7 @@ class HostQueue(Queue):
         )
         with self._state.changed:
             if self._state.stopping:
-                raise DeviceError("the host device is closed")
+                raise HalUsageError("the host device was closed")
             self._state.pending.append(submission)
             if self._thread is None:
                 # The thread knows the state only, so that a forgotten queue can be collected.
@@ -124,6 +128,7 @@ class _QueueState:
                 self.changed.wait_for(lambda: self.stopping or self._next() is not None)
                 submission = self._next()
                 if submission is None:
+                    self._abandon()
                     return
                 self.pending.remove(submission)
                 failure = next((s.failure for s, _ in submission.wait if s.failure), None)
@@ -135,8 +140,15 @@ class _QueueState:
                 else:
                     try:
                         semaphore.signal(value)
-                    except HalUsageError as error:
+                    except IngotError as error:  # of a semaphore that failed, the first one stays
                         semaphore.fail(DeviceError(str(error)))
+
+    def _abandon(self) -> None:
+        """Fail what still waits when the device is closed, so that nobody waits for it forever."""
+        for submission in self.pending:
+            for semaphore, _ in submission.signal:
+                semaphore.fail(DeviceError("the host device was closed"))
+        self.pending.clear()
 
     def _next(self) -> _Submission | None:
         return next((s for s in self.pending if s.is_ready()), None)

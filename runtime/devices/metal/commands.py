@@ -15,7 +15,7 @@ from ingot.runtime.devices.metal.native import (
     USAGE_WRITE,
 )
 from ingot.runtime.devices.metal.pipeline import ByteKernels, MetalPipeline
-from ingot.runtime.errors import HalUsageError
+from ingot.runtime.errors import DeviceMemoryError, HalUsageError
 from ingot.runtime.hal import BufferRange, CommandBuffer, Device, Pipeline
 from ingot.targets.bundle.model import Access
 
@@ -93,6 +93,39 @@ class MetalCommandBuffer(CommandBuffer):
         bindings: Sequence[BufferRange],
         push_constants: bytes,
     ) -> None:
+        size = pipeline.kernel.threadgroup_size
+        self._append_dispatch(
+            pipeline,
+            bindings,
+            push_constants,
+            lambda compute: compute.dispatchThreadgroups_threadsPerThreadgroup_(groups, size),
+        )
+
+    def _dispatch_indirect(
+        self,
+        pipeline: Pipeline,
+        parameters: BufferRange,
+        bindings: Sequence[BufferRange],
+        push_constants: bytes,
+    ) -> None:
+        grid, offset = cast(MetalBuffer, parameters.buffer).mtl_buffer, parameters.offset
+        size = pipeline.kernel.threadgroup_size
+
+        def launch(compute: Any) -> None:
+            compute.dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
+                grid, offset, size
+            )
+
+        self._append_dispatch(pipeline, bindings, push_constants, launch)
+
+    def _append_dispatch(
+        self,
+        pipeline: Pipeline,
+        bindings: Sequence[BufferRange],
+        push_constants: bytes,
+        launch: Callable[[Any], None],
+    ) -> None:
+        """Append a step that binds everything; `launch` gets the encoder."""
         used = cast(MetalPipeline, pipeline)
         kernel = used.kernel
         buffers = [cast(MetalBuffer, part.buffer).mtl_buffer for part in bindings]
@@ -113,7 +146,7 @@ class MetalCommandBuffer(CommandBuffer):
             if push_constants:
                 index = 1 if packed is not None else len(buffers)
                 compute.setBytes_length_atIndex_(push_constants, len(push_constants), index)
-            compute.dispatchThreadgroups_threadsPerThreadgroup_(groups, kernel.threadgroup_size)
+            launch(compute)
 
         self._steps.append(step)
 
@@ -132,7 +165,20 @@ class MetalCommandBuffer(CommandBuffer):
     def _copy(self, source: BufferRange, target: BufferRange) -> None:
         sources = cast(MetalBuffer, source.buffer).mtl_buffer
         targets = cast(MetalBuffer, target.buffer).mtl_buffer
-        start, to, length = source.offset, target.offset, source.length
+        self._copy_bytes(sources, source.offset, targets, target.offset, source.length)
+
+    def _update(self, target: BufferRange, data: bytes) -> None:
+        staging = self._mtl_device.newBufferWithBytes_length_options_(
+            data, len(data), SHARED_STORAGE
+        )
+        if staging is None:
+            raise DeviceMemoryError(
+                f"'{self.device.name}' has no memory for an update of {len(data)} bytes"
+            )
+        targets = cast(MetalBuffer, target.buffer).mtl_buffer
+        self._copy_bytes(staging, 0, targets, target.offset, len(data))
+
+    def _copy_bytes(self, sources: Any, start: int, targets: Any, to: int, length: int) -> None:
         if start % 4 or to % 4 or length % 4:
             buffers = [(0, targets, to), (2, sources, start)]
             self._bytes_step("ingot_copy", buffers, pack("<Q", length))

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ingot.runtime.errors import DeviceUnavailableError
 
 SHARED_STORAGE: Final = 0
+"""`MTLResourceStorageModeShared`, tracked, with the default cache mode."""
 CONCURRENT: Final = 1
 """`MTLDispatchTypeConcurrent`."""
 BARRIER_BUFFERS: Final = 1

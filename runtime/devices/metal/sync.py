@@ -34,6 +34,7 @@ class MetalSemaphore(Semaphore):
 
     def signal(self, value: int) -> None:
         with self.timeline.lock:
+            self.timeline.raise_failure()
             present = int(self.event.signaledValue())
             if value <= present:
                 raise HalUsageError(f"a semaphore at {present} cannot be signalled to {value}")

@@ -12,13 +12,14 @@ from ingot.runtime.devices.vulkan.pipeline import VulkanPipeline
 from ingot.runtime.errors import HalUsageError
 from ingot.runtime.hal import BufferRange, CommandBuffer, Device, Memory, Pipeline
 
-_COMPUTE_AND_TRANSFER: Final = 0x800 | 0x1000
+_COMPUTE_AND_TRANSFER: Final = 0x2 | 0x800 | 0x1000
+"""With the stage that reads the grids of indirect dispatches."""
 _HOST_STAGE: Final = 0x4000
 _TOP, _BOTTOM = 0x1, 0x2000
 _WRITES: Final = 0x40 | 0x1000
 """Shader and transfer writes."""
-_ACCESSES: Final = _WRITES | 0x20 | 0x800
-"""Those, and shader and transfer reads."""
+_ACCESSES: Final = _WRITES | 0x1 | 0x20 | 0x800
+"""Those, and reads of grids, shaders and transfers."""
 _HOST_READ: Final = 0x2000
 _SIMULTANEOUS_USE: Final = 0x4
 
@@ -51,8 +52,9 @@ class VulkanCommandBuffer(CommandBuffer):
         self._pending: list[_Emit] = []
         self._dispatches: list[tuple[VulkanPipeline, tuple[BufferRange, ...]]] = []
         self._sets: Sequence[Any] = ()
-        self._patterns = bytearray()
-        self._pattern_buffer: VulkanBuffer | None = None
+        self._staged = bytearray()
+        """Bytes that commands copy from: the ends of fills, and updates."""
+        self._staging: VulkanBuffer | None = None
         self._timed = 0
         self._query_pool: Any = None
         self._release_pools: list[Callable[[], Any]] = []
@@ -63,7 +65,9 @@ class VulkanCommandBuffer(CommandBuffer):
         self._release_pools = []
         self._pending = []
         self._dispatches = []
-        self._patterns = bytearray()
+        self._staged = bytearray()
+        self._staging = None
+        self._query_pool = None
         self._timed = 0
 
     def _dispatch(
@@ -72,6 +76,35 @@ class VulkanCommandBuffer(CommandBuffer):
         groups: tuple[int, int, int],
         bindings: Sequence[BufferRange],
         push_constants: bytes,
+    ) -> None:
+        self._append_dispatch(
+            pipeline,
+            bindings,
+            push_constants,
+            lambda: self._vk.lib.vkCmdDispatch(self.vk_commands, *groups),
+        )
+
+    def _dispatch_indirect(
+        self,
+        pipeline: Pipeline,
+        parameters: BufferRange,
+        bindings: Sequence[BufferRange],
+        push_constants: bytes,
+    ) -> None:
+        buffer, offset = cast(VulkanBuffer, parameters.buffer).vk_buffer, parameters.offset
+        self._append_dispatch(
+            pipeline,
+            bindings,
+            push_constants,
+            lambda: self._vk.lib.vkCmdDispatchIndirect(self.vk_commands, buffer, offset),
+        )
+
+    def _append_dispatch(
+        self,
+        pipeline: Pipeline,
+        bindings: Sequence[BufferRange],
+        push_constants: bytes,
+        launch: _Emit,
     ) -> None:
         used = cast(VulkanPipeline, pipeline)
         position = len(self._dispatches)
@@ -87,7 +120,7 @@ class VulkanCommandBuffer(CommandBuffer):
                 size = -(-len(push_constants) // 4) * 4
                 data = ffi.new("char[]", push_constants.ljust(size, b"\0"))
                 lib.vkCmdPushConstants(commands, used.layout, 0x20, 0, size, data)
-            lib.vkCmdDispatch(commands, *groups)
+            launch()
 
         self._append(emit)
 
@@ -104,10 +137,8 @@ class VulkanCommandBuffer(CommandBuffer):
         copies: list[tuple[int, int, int]] = []
         for offset, length in edges:
             if length:
-                copies.append((len(self._patterns), offset, length))
-                self._patterns += bytes(
-                    pattern[(offset - start + i) % len(pattern)] for i in range(length)
-                )
+                edge = bytes(pattern[(offset - start + i) % len(pattern)] for i in range(length))
+                copies.append((self._stage(edge), offset, length))
 
         def emit() -> None:
             lib, commands = self._vk.lib, self.vk_commands
@@ -115,9 +146,7 @@ class VulkanCommandBuffer(CommandBuffer):
                 value = int.from_bytes(word, "little")
                 lib.vkCmdFillBuffer(commands, buffer, first, last - first, value)
             for source_offset, target_offset, length in copies:
-                assert self._pattern_buffer is not None
-                source = self._pattern_buffer.vk_buffer
-                self._emit_copy(source, source_offset, buffer, target_offset, length)
+                self._emit_staged_copy(source_offset, buffer, target_offset, length)
 
         self._append(emit)
 
@@ -129,16 +158,22 @@ class VulkanCommandBuffer(CommandBuffer):
             )
         )
 
+    def _update(self, target: BufferRange, data: bytes) -> None:
+        """Vulkan's own updates end at 64 KiB and take whole words; copies do not."""
+        buffer, source = cast(VulkanBuffer, target.buffer).vk_buffer, self._stage(data)
+        self._append(lambda: self._emit_staged_copy(source, buffer, target.offset, target.length))
+
     def _barrier(self) -> None:
         self._pending.append(lambda: self._emit_barrier(_COMPUTE_AND_TRANSFER, _WRITES, _ACCESSES))
 
     def _end(self) -> None:
         vk, handle = self._vk, self._handle
-        if self._patterns:
-            buffer = self.device.allocate(len(self._patterns), Memory.HOST)
-            buffer.map()[:] = self._patterns
-            self._pattern_buffer = cast(VulkanBuffer, buffer)
+        if self._staged:
+            buffer = self.device.allocate(len(self._staged), Memory.HOST)
+            buffer.map()[:] = self._staged
+            self._staging = cast(VulkanBuffer, buffer)
             self._alive.append(buffer)
+            self._staged = bytearray()
         with translated(vk, "recording commands"):
             self._allocate_descriptors()
             if self.profiling and self._timed:
@@ -186,6 +221,16 @@ class VulkanCommandBuffer(CommandBuffer):
             write(commands, _BOTTOM, self._query_pool, query + 1)
 
         self._pending.append(timed)
+
+    def _stage(self, data: bytes) -> int:
+        """Keep bytes for a copy; returns where in the staging buffer they will be."""
+        offset = len(self._staged)
+        self._staged += data
+        return offset
+
+    def _emit_staged_copy(self, offset: int, target: Any, target_offset: int, length: int) -> None:
+        assert self._staging is not None
+        self._emit_copy(self._staging.vk_buffer, offset, target, target_offset, length)
 
     def _emit_copy(
         self, source: Any, source_offset: int, target: Any, target_offset: int, length: int

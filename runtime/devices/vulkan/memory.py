@@ -24,8 +24,8 @@ _PREFERENCES: Final[dict[tuple[Memory, bool], tuple[int, ...]]] = {
 }
 """Memory properties to ask for, the best first, for a kind of memory on a unified device or not."""
 _WHOLE_SIZE: Final = 0xFFFFFFFFFFFFFFFF
-_USAGE: Final = 0x1 | 0x2 | 0x20
-"""Source and target of copies, and storage buffer."""
+_USAGE: Final = 0x1 | 0x2 | 0x20 | 0x100
+"""Source and target of copies, storage buffer, and the grid of indirect dispatches."""
 
 
 def memory_type(properties: Any, allowed: int, memory: Memory, unified: bool) -> int | None:
