@@ -80,4 +80,4 @@ def _scaled(value: float | None) -> str:
 
 
 def _time(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e6:.1f} us"
+    return "-" if seconds is None else f"{seconds * 1e6:.3g} us"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from bench.cases import Array, Case
 from bench.peers import Unavailable
@@ -12,6 +11,7 @@ from ingot.compiler.driver.options import CompileOptions
 from ingot.runtime import IngotError, LoadedBundle, open_device
 from ingot.runtime.calls import PreparedCall
 from ingot.runtime.program import Program
+from ingot.targets import VERSION
 from ingot.tools.run import target_for
 
 
@@ -48,9 +48,7 @@ class Ingot:
     def __init__(self, device: str) -> None:
         self.device = open_device(device)
         self.target = target_for(self.device)
-        self.description = (
-            f"ingot {version('ingot-compiler')}, --target {self.target}, {self.device.name}"
-        )
+        self.description = f"ingot {VERSION}, --target {self.target}, {self.device.name}"
 
     def prepare(self, case: Case, inputs: Sequence[Array]) -> IngotCall:
         try:
