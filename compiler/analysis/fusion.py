@@ -180,6 +180,11 @@ class _Grouping:
         outside = [i for i in second.nodes if i not in readers and second.shared[i]]
         if not readers or not all(self.nodes[i].cheap for i in first.nodes):
             return None
+        # A filter that is turned round is stored: a tile of it must be a slice of a tensor.
+        moved = any(None in read.loops for i in first.nodes for read in self.nodes[i].reads)
+        taken = [read for i in readers for read in self.nodes[i].reads if read.value in values]
+        if moved and any(None not in read.loops for read in taken):
+            return None
         if any(self.is_stored(value, list(inside)) for value in values) or any(
             read.value in values for i in outside for read in self.nodes[i].reads
         ):

@@ -24,8 +24,8 @@ from ingot.compiler.analysis.tensor_types import tensor_type
 
 from .derivatives import control, generics, moves, reorder
 from .derivatives.activity import is_float, propagate
+from .derivatives.kernels import zeros
 from .derivatives.reverse import Reverse
-from .derivatives.turning import zeros
 
 RULE_MODULES = (control, generics, moves, reorder)
 """Imported for the rules that they register."""

@@ -15,9 +15,15 @@ from support.gradients import (
     generics_of,
     gradient_of,
 )
-from support.harness import DEVICES, Array
+from support.harness import DEVICES, Array, bundle_for
 from support.index_notation import program
 from support.tensor_programs import tensor_programs
+
+from ingot.compiler.analysis.convolution import match_convolution
+from ingot.compiler.analysis.structured import reduction_loops
+from ingot.compiler.dialects.context import make_context
+from ingot.compiler.dialects.linalg import GenericOp
+from ingot.compiler.frontends.reader import read_module
 
 EXAMPLES = int(os.environ.get("INGOT_GRADIENT_EXAMPLES", "25"))
 
@@ -271,3 +277,28 @@ func.func @main(%x: tensor<4x5xf32>, %p: tensor<f32>) -> {type_} {{
 """
     assert ("ingot.scatter" in gradient_of(text)) == any(interior)
     check_gradient(generics_of(text), inputs_of((4, 5), ()), [0, 1])
+
+
+def test_a_convolution_stays_one() -> None:
+    """Backwards by the image it is a convolution with the filter turned round, which is stored."""
+    text = """
+func.func @main(%x: tensor<1x14x14x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor<1x12x12x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x12x12x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x12x12x32xf32>) -> tensor<1x12x12x32xf32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x14x14x16xf32>, tensor<3x3x16x32xf32>)
+      outs(%f : tensor<1x12x12x32xf32>) -> tensor<1x12x12x32xf32>
+  return %r : tensor<1x12x12x32xf32>
+}
+"""
+    gradient = gradient_of(text, ["x"])
+    module = read_module(gradient, "test.mlir", make_context())
+    (product,) = [op for op in module.walk() if isinstance(op, GenericOp) and reduction_loops(op)]
+    convolution = match_convolution(product)
+    assert convolution is not None and convolution.is_depth_contiguous
+    (variant,) = bundle_for(gradient, "vulkan").variants
+    assert len(variant.kernels) == 2
+    rng = np.random.default_rng(0)
+    shapes = ((1, 14, 14, 16), (3, 3, 16, 32), (1, 12, 12, 32))
+    given_ = [rng.standard_normal(s).astype(np.float32) for s in shapes]
+    check_on_device(gradient, given_, evaluated(gradient, given_), "vulkan", 0, 1e-4)

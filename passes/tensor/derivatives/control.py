@@ -15,8 +15,8 @@ from ingot.compiler.analysis.scalar_folding import int_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects import arith
 
+from .kernels import zeros
 from .reverse import Reverse, cotangent_type, reverses
-from .turning import zeros
 
 
 @dataclass

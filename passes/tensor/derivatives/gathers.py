@@ -29,7 +29,8 @@ from ingot.compiler.dialects.ingot import ScatterOp, YieldOp
 from .drafts import Draft
 from .hoisting import hoist, over_loops
 from .indices import affine_of
-from .turning import gathered, per_iteration, zeros
+from .kernels import per_iteration, zeros
+from .turning import gathered
 
 
 def scattered(emit: Emitter, draft: Draft, type_: TensorType[Attribute]) -> SSAValue:

@@ -39,10 +39,10 @@ from .drafts import (
 )
 from .formulas import constant
 from .gathers import gathered_or_scattered, scattered
+from .kernels import arrange, close, finish, summed_over_all
 from .products import others_of_product
 from .reverse import Reverse, cotangent_type, reverses
 from .scalars import Cotangent, ScalarReverse
-from .turning import arrange, close, finish, summed_over_all
 
 NO_WINNER = (1 << 31) - 1
 """The position of the greatest element where that is what the reduction started from."""

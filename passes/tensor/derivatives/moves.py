@@ -19,8 +19,8 @@ from ingot.compiler.dialects.tensor import PadOp
 from .activity import is_float
 from .formulas import constant
 from .generics import sum_of
+from .kernels import zeros
 from .reverse import Reverse, reverses
-from .turning import zeros
 
 
 @reverses(tensor.ExpandShapeOp, tensor.CollapseShapeOp)

@@ -25,8 +25,8 @@ from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.ingot import ScanOp, ScatterOp, SortOp, YieldOp
 
 from .formulas import constant
+from .kernels import zeros
 from .reverse import Reverse, reverses
-from .turning import zeros
 
 NO_ENTRY = -1
 

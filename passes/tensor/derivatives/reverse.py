@@ -14,7 +14,7 @@ from ingot.compiler.analysis.generics import Emitter, elementwise
 from ingot.compiler.dialects import arith
 
 from .activity import is_float
-from .turning import zeros
+from .kernels import zeros
 
 Rule = Callable[["Reverse", Operation, Sequence[SSAValue | None]], None]
 """Adds to the cotangents of the operands, given those of the results."""
