@@ -181,6 +181,21 @@ def test_missing_and_misshapen_resources_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ("5 : i2", "integer value 5 is out of range for type i2"),
+        ("affine_map<(d0) -> (d0 * d0)>", "multiplication with non-constant"),
+    ],
+)
+def test_attributes_that_xdsl_cannot_hold_are_pointed_at(attribute: str, message: str) -> None:
+    caught = refusal(f"\n#a = {attribute}\n")
+    assert caught.message.startswith(message)
+    place = file_line_col(caught.location)
+    assert place is not None
+    assert place[1] in (2, 3)
+
+
+@pytest.mark.parametrize(
     ("literal", "message"),
     [
         ("dense<[1, 2]> : tensor<3xi32>", "the literal does not have the shape 3 of its type"),

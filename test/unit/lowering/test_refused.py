@@ -16,7 +16,36 @@ def kernel(arguments: str, body: str, attributes: str = KERNEL) -> str:
     return f"func.func @k({arguments}) {attributes} {{\n{body}\nreturn\n}}\n"
 
 
+def nested(depth: int) -> str:
+    """Loops in loops."""
+    start, end = list[str](), list[str]()
+    for level in range(depth):
+        start.append(
+            f"%r{level} = scf.for %i{level} = %zero to %two step %one "
+            f"iter_args(%a{level} = %{f'a{level - 1}' if level else 'x'}) -> (tensor<2xf32>) {{"
+        )
+        inner = f"r{level + 1}" if level + 1 < depth else f"a{level}"
+        end.insert(0, f"scf.yield %{inner} : tensor<2xf32>\n}}")
+    body = "\n".join([*start, *end])
+    return (
+        "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n%zero = arith.constant 0 : index\n"
+        "%one = arith.constant 1 : index\n%two = arith.constant 2 : index\n"
+        f"{body}\nreturn %r0 : tensor<2xf32>\n}}\n"
+    )
+
+
 CASES = {
+    "loops in loops": (
+        "outline-control-flow",
+        nested(31),
+        "control flow is nested more than 30 deep",
+    ),
+    "constant without elements": (
+        "tosa-to-linalg",
+        'func.func @f() -> tensor<4xf32> {\n%r = "tosa.const"() : () -> tensor<4xf32>\n'
+        "return %r : tensor<4xf32>\n}\n",
+        "tosa.const needs the attribute 'values' with its elements",
+    ),
     "dynamic bounds": (
         "lower-forall",
         kernel(
