@@ -47,6 +47,9 @@ class Request:
     schedule_files: tuple[str, ...] = ()
     print_schedule: bool = False
     check_msl: bool = False
+    embed: str | None = None
+    name: str | None = None
+    """What names in C begin with; each file's when it is None."""
     use_cache: bool = True
 
     @property
@@ -129,7 +132,7 @@ def _compile(job: Job, request: Request, step: Step, sources: Sources) -> Outcom
         save_bundle(compiled.bundle, job.output, request.weights)
         _write_depfile(job, request)
         return Outcome(job, warnings, printed)
-    data = emitted(compiled, request.emit, job.output)
+    data = emitted(compiled, request.emit, job.output, request.name or name)
     if key is not None:
         from ingot.compiler.driver.cache import Cache, Entry
 
@@ -145,7 +148,33 @@ def _read_all(files: Sequence[str]) -> dict[str, str]:
 def _write(job: Job, request: Request, data: bytes) -> None:
     assert job.output is not None
     write_output(job.output, data)
+    if request.embed is not None:
+        _embed(data, request.name or Path(job.file).stem, request.embed)
     _write_depfile(job, request)
+
+
+def _embed(data: bytes, name: str, path: str) -> None:
+    """Write a bundle as C source, or as an object file where `path` says so."""
+    from ingot.targets.bundle.c_code import c_array
+
+    source = c_array(data, name).encode()
+    if not path.endswith((".o", ".obj")):
+        write_output(path, source)
+        return
+    import shutil
+    import subprocess
+
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        raise CommandLineError(f"{path}: error: no C compiler; write --embed FILE.c instead")
+    done = subprocess.run(
+        [compiler, "-std=c11", "-c", "-x", "c", "-", "-o", path], input=source, capture_output=True
+    )
+    if done.returncode:
+        reason = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise CommandLineError(
+            f"{path}: error: the C compiler failed: {reason[0] if reason else ''}"
+        )
 
 
 def _write_depfile(job: Job, request: Request) -> None:
@@ -169,6 +198,7 @@ def _key(job: Job, request: Request, name: str, text: str, schedules: dict[str, 
             "text": hashlib.sha256(text.encode()).hexdigest(),
             "targets": list(request.targets),
             "emit": "spirv words" if is_words else request.emit,
+            "name in C": request.name,
             "math": request.math,
             "demote_f64": request.demote_f64,
             "schedules": schedules,
@@ -230,12 +260,17 @@ def _msl_problems(compiled: Compiled, name: str) -> tuple[Message, ...]:
     )
 
 
-def emitted(compiled: Compiled, emit: Emit, output: str) -> bytes:
-    """The bytes to write; a `.spv` file takes the words of the only kernel."""
+def emitted(compiled: Compiled, emit: Emit, output: str, name: str) -> bytes:
+    """The bytes to write for the program in the file `name`; a `.spv` file takes the words of the
+    only kernel."""
     if emit == "bundle":
         from ingot.targets.bundle.writer import write_bundle
 
         return write_bundle(compiled.bundle)
+    if emit == "c-header":
+        from ingot.targets.bundle.c_code import c_header
+
+        return c_header(compiled.bundle, Path(name).stem).encode()
     if emit == "spirv" and output.endswith(".spv"):
         kernels = [kernel for target in compiled.targets for kernel in target.kernels]
         if len(kernels) != 1:

@@ -71,10 +71,11 @@ class CompileCommand(click.Command):
 )
 @click.option(
     "--emit",
-    type=click.Choice(["mlir", "spirv", "msl", "bundle"]),
+    type=click.Choice(["mlir", "spirv", "msl", "c-header", "bundle"]),
     default="bundle",
     show_default=True,
-    help="What to write: the dispatch-level IR, the kernels' SPIR-V as text, their MSL, a bundle.",
+    help="What to write: the final IR, the kernels' SPIR-V as text, their MSL, a header with typed"
+    " functions for C, a bundle.",
 )
 @click.option(
     "--math",
@@ -120,6 +121,14 @@ class CompileCommand(click.Command):
     show_default=True,
     help="How errors and warnings are written (stderr).",
 )
+@click.option(
+    "--embed",
+    metavar="FILE",
+    help="Also write the bundle as C source (.c) or, with the system's cc, an object file (.o).",
+)
+@click.option(
+    "--name", metavar="NAME", help="What the names in C begin with; FILE's name when left out."
+)
 @click.option("--no-cache", is_flag=True, help="Compile even what was compiled before.")
 @debug_option
 def command(
@@ -142,6 +151,8 @@ def command(
     write_depfile: bool,
     depfile: str | None,
     diagnostics: str,
+    embed: str | None,
+    name: str | None,
     no_cache: bool,
     debug: bool,
 ) -> None:
@@ -164,7 +175,7 @@ def command(
         if emit == "bundle":
             raise CommandLineError("error: no output given; write -o FILE.ingot")
         output = "-"
-    _check_outputs(files, output, out_dir, weights, emit, depfile)
+    _check_outputs(files, output, out_dir, weights, emit, depfile, embed)
     check_target_names(targets)
     request = Request(
         targets=tuple(dict.fromkeys(targets)),
@@ -178,6 +189,8 @@ def command(
         schedule_files=schedule_files,
         print_schedule=print_schedule,
         check_msl=check_msl,
+        embed=embed,
+        name=name,
         use_cache=not no_cache,
     )
     listed = [_job(file, output, out_dir, emit, write_depfile, depfile) for file in files]
@@ -205,6 +218,7 @@ def _check_outputs(
     weights: str | None,
     emit: str,
     depfile: str | None,
+    embed: str | None,
 ) -> None:
     """Raise `CommandLineError` for outputs that do not go together."""
     if output is not None and out_dir is not None:
@@ -213,6 +227,8 @@ def _check_outputs(
         raise CommandLineError(f"error: {len(files)} files need --out-dir DIR")
     if weights is not None and (emit != "bundle" or output in (None, "-")):
         raise CommandLineError("error: --weights needs a bundle: write -o FILE.ingot")
+    if embed is not None and (emit != "bundle" or output in (None, "-") or weights is not None):
+        raise CommandLineError("error: --embed needs a whole bundle: write -o FILE.ingot")
     if depfile is not None and output in (None, "-"):
         raise CommandLineError("error: -MF needs an output: write -o FILE.ingot")
     if out_dir is not None:

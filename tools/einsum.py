@@ -98,7 +98,7 @@ def command(
 
         options = CompileOptions(targets=tuple(dict.fromkeys(targets)), math=cast("MathMode", math))
         compiled = compile_with_progress(text, _NAME, options)
-        write_output(output, emitted(compiled, cast("Emit", emit), output))
+        write_output(output, emitted(compiled, cast("Emit", emit), output, _NAME))
 
 
 def _program(notation: str, arguments: tuple[str, ...], base: str, fixed_order: bool) -> str:

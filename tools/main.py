@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-from ingot.tools.report import version_text
+from ingot.tools.report import shipped_folder, version_text
 from ingot.tools.startup import lean_process
 
 COMMANDS: dict[str, str] = {
@@ -62,6 +62,12 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
         ctx.exit()
 
 
+def _print_folder(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(shipped_folder("cmake" if param.name == "cmake_dir" else "embed"))
+        ctx.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
@@ -70,6 +76,22 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
     expose_value=False,
     callback=_print_version,
     help="Show the versions that output depends on.",
+)
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_folder,
+    help="Show where IngotConfig.cmake is, for -DIngot_DIR.",
+)
+@click.option(
+    "--embed-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_folder,
+    help="Show where the sources of the C library are.",
 )
 def command() -> None:
     """Compile tensor programs ahead of time into Metal shader bundles.

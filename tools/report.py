@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, Literal, NoReturn
 
 import click
 
@@ -171,6 +171,22 @@ def failure_message(error: Exception, sources: Sources) -> Message:
 
 
 _REPORT = "this is a bug in Ingot, please report it"
+
+
+def shipped_folder(what: Literal["cmake", "embed"]) -> Path:
+    """Where the CMake package or the C library lies, in a checkout or an installation."""
+    import sysconfig
+    from importlib.util import find_spec
+
+    spec = find_spec("ingot.runtime")
+    assert spec is not None and spec.origin is not None
+    runtime = Path(spec.origin).parent
+    if what == "embed":
+        return runtime / "embed"
+    checkout = runtime.parent / "cmake"
+    if (checkout / "IngotConfig.cmake").exists():
+        return checkout
+    return Path(sysconfig.get_path("data"), "share", "cmake", "Ingot")
 
 
 def version_text() -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ingot.compiler.driver.schedules import ScheduleEntry
 
 MathMode = Literal["safe", "fast", "strict"]
-Emit = Literal["mlir", "spirv", "msl", "bundle"]
+Emit = Literal["mlir", "spirv", "msl", "c-header", "bundle"]
 
 
 @dataclass(frozen=True)
