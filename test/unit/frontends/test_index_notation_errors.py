@@ -33,6 +33,7 @@ WRONG = {
     "A[i] := x[i] (i in 1:2, i in 1:3)": (25, "the range of i is given twice"),
     "A[i] := x[2.5]": (11, "an index is an integer"),
     "A[i] := x[s]": (11, "an index is an integer"),
+    "A[s] := x[i]": (3, "an index is an integer"),
     "A[i+1] := x[i]": (4, "the first index of A here is 2, and arrays begin at 1"),
     "A[k[i]] := x[i]": (3, "the size of A does not follow from computed indices"),
     "y[i] = x[i]": (1, "there is no array y to write to"),

@@ -142,6 +142,42 @@ CASES = {
         ),
         "`arith.cmpi slt` on i1 that `expand-math` left",
     ),
+    "eight equal halves": (
+        "convert-to-spirv",
+        kernel(
+            "%x: memref<8xf16>",
+            "%z = arith.constant 0 : index\n%c = arith.constant 1.0 : f16\n"
+            "%v = vector.broadcast %c : f16 to vector<8xf16>\n"
+            "vector.store %v, %x[%z] : memref<8xf16>, vector<8xf16>",
+        ),
+        "a vector of eight equal elements other than zero",
+    ),
+    "eight equal bf16": (
+        "expand-narrow-types",
+        kernel(
+            "%x: memref<8xbf16>",
+            "%z = arith.constant 0 : index\n%c = arith.constant 1.0 : bf16\n"
+            "%v = vector.broadcast %c : bf16 to vector<8xbf16>\n"
+            "vector.store %v, %x[%z] : memref<8xbf16>, vector<8xbf16>",
+        ),
+        "a vector of eight equal bf16 other than zero",
+    ),
+    "composite that nobody expanded": (
+        "convert-stablehlo",
+        "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+        '%r = stablehlo.composite "a.b" %x {decomposition = @g} : (tensor<2xf32>) -> tensor<2xf32>'
+        "\nreturn %r : tensor<2xf32>\n}\n",
+        "stablehlo.composite is not supported yet",
+    ),
+    "scan without a neutral element": (
+        "convert-tm-tensor",
+        "func.func @f(%x: tensor<?xf32>, %e: tensor<?xf32>, %i: tensor<f32>) -> tensor<?xf32> {\n"
+        "%r:2 = iree_linalg_ext.scan dimension(0) inclusive(true) ins(%x : tensor<?xf32>) "
+        "outs(%e, %i : tensor<?xf32>, tensor<f32>) {\n^bb0(%a: f32, %b: f32):\n"
+        "%s = arith.subf %a, %b : f32\niree_linalg_ext.yield %s : f32\n"
+        "} -> tensor<?xf32>, tensor<f32>\nreturn %r#0 : tensor<?xf32>\n}\n",
+        "iree_linalg_ext.scan of dynamic shape with such a body is not supported",
+    ),
     "shuffle to one element": (
         "convert-to-spirv",
         kernel(
