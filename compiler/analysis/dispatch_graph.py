@@ -9,8 +9,9 @@ from math import prod
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
-from ingot.compiler.analysis.affine_maps import permutation_of, plain_dims
+from ingot.compiler.analysis.affine_maps import linear_form, permutation_of, plain_dims
 from ingot.compiler.analysis.cost import body_cost
 from ingot.compiler.analysis.fusion_graph import Node, Read, Role
 from ingot.compiler.analysis.structured import (
@@ -174,10 +175,16 @@ def is_over_rows(op: GenericOp) -> bool:
     reads = indexing_maps(op)[: len(op.inputs)]
     sizes = [prod(extents[loop] for loop in m.used_dims()) for m in reads]
     return any(
-        list(plain_dims(m))[-len(reduced) :] == reduced and len(m.results) >= len(reduced)
-        for m, size in zip(reads, sizes, strict=True)
-        if size == max(sizes)
+        _trail(reduced, m) for m, size in zip(reads, sizes, strict=True) if size == max(sizes)
     )
+
+
+def _trail(loops: list[int], map_: AffineMap) -> bool:
+    """Whether `loops` run over the last dimensions, or a single one over a range of the last."""
+    if list(plain_dims(map_))[-len(loops) :] == loops and len(map_.results) >= len(loops):
+        return True
+    last = linear_form(map_.results[-1], map_.num_dims) if map_.results else None
+    return len(loops) == 1 and last is not None and last[0][loops[0]] == 1
 
 
 def _is_few_dots(op: GenericOp, contraction: Contraction) -> bool:

@@ -94,6 +94,8 @@ def choose_split(extents: tuple[int, ...], reduced: list[int], last: int | None)
     chunks = min(most, extents[loop] // max(1, CHUNK // inside))
     if chunks < 2:
         return None
+    # Chunks that leave no rest need no kernel for it.
+    chunks = next((n for n in range(chunks, chunks // 2, -1) if extents[loop] % n == 0), chunks)
     size = extents[loop] // chunks
     return Split(loop, chunks, size, extents[loop] - chunks * size)
 

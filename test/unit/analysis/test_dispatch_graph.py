@@ -22,6 +22,8 @@ from ingot.compiler.frontends.reader import read_module
         ("z[i:64] = sum(j:64) x[j, i] * v[j]", Role.REDUCTION),
         ("z[i:64, k:64] = sum(j:64) x[i, j] * x[j, k]", Role.CONTRACTION),
         ("z[i:64] = sum(j:4) x[i, j + 1]", Role.REDUCTION),
+        # A chunk of a line is a range of its last dimension.
+        ("z[i:64, c:2] = sum(j:32) x[i, 32 * c + j]", Role.ROW_REDUCTION),
     ],
 )
 def test_a_row_is_shared_where_the_large_operand_is_contiguous(line: str, role: Role) -> None:
