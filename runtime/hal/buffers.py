@@ -100,8 +100,6 @@ class BufferRange:
 
     def overlaps(self, other: BufferRange) -> bool:
         """Whether both ranges share a byte."""
-        return (
-            self.buffer is other.buffer
-            and self.offset < other.offset + other.length
-            and other.offset < self.offset + self.length
-        )
+        first = max(self.offset, other.offset)
+        last = min(self.offset + self.length, other.offset + other.length)
+        return self.buffer is other.buffer and first < last

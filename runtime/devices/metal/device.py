@@ -11,7 +11,8 @@ from ingot.runtime.devices.metal.memory import MetalBuffer
 from ingot.runtime.devices.metal.native import load_metal
 from ingot.runtime.devices.metal.pipeline import ByteKernels, MetalPipeline
 from ingot.runtime.devices.metal.sync import MetalQueue, MetalSemaphore
-from ingot.runtime.errors import DeviceUnavailableError, HalUsageError
+from ingot.runtime.devices.timeline import Backlog
+from ingot.runtime.errors import DeviceError, DeviceUnavailableError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Executable, Limits, Memory, Semaphore
 from ingot.targets.bundle.model import Kernel
 
@@ -63,7 +64,8 @@ class MetalDevice(Device):
             max_push_constants=4096,
             binding_alignment=16,
         )
-        self._metal_queue: Final = MetalQueue(self, mtl_device)
+        self._backlog: Final = Backlog()
+        self._metal_queue: Final = MetalQueue(self, mtl_device, self._backlog)
         self.queue = self._metal_queue
 
     @classmethod
@@ -109,9 +111,10 @@ class MetalDevice(Device):
         return MetalCommandBuffer(self, self._mtl_device, self._byte_kernels)
 
     def create_semaphore(self, value: int = 0) -> Semaphore:
-        return MetalSemaphore(self, self._mtl_device, value)
+        return MetalSemaphore(self, self._mtl_device, self._backlog, value)
 
     def close(self) -> None:
+        self._backlog.abandon(DeviceError("the Metal device was closed"))
         self._metal_queue.finish()
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
 from ingot.runtime.devices.metal.native import STATUS_ERROR, message_of
-from ingot.runtime.devices.timeline import Timeline, wait_or_fail
+from ingot.runtime.devices.timeline import Backlog, Submission, Timeline
 from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
 
@@ -19,37 +19,49 @@ _SLICE_MS: Final = 50
 class MetalSemaphore(Semaphore):
     """An `MTLSharedEvent`, and the command buffers that will signal it."""
 
-    def __init__(self, device: Device, mtl_device: Any, value: int) -> None:
+    def __init__(self, device: Device, mtl_device: Any, backlog: Backlog, value: int) -> None:
         super().__init__(device)
         self.event: Final[Any] = mtl_device.newSharedEvent()
         self.event.setSignaledValue_(value)
-        self.timeline: Final = Timeline()
+        self.timeline: Final = Timeline(backlog, value)
         self._pending: list[tuple[int, Any]] = []
 
     @property
     def value(self) -> int:
-        reached = int(self.event.signaledValue())
+        reached = self.reached
         self._settle(reached)
         return reached
+
+    @property
+    def reached(self) -> int:
+        """The event's value."""
+        return int(self.event.signaledValue())
 
     def signal(self, value: int) -> None:
         with self.timeline.lock:
             self.timeline.raise_failure()
-            present = int(self.event.signaledValue())
+            present = self.reached
             if value <= present:
                 raise HalUsageError(f"a semaphore at {present} cannot be signalled to {value}")
             self.event.setSignaledValue_(value)
+            self.timeline.signalled(value)
 
     def fail(self, error: DeviceError) -> None:
-        release = self.timeline.fail(error, int(self.event.signaledValue()))
-        if release is not None:
-            self.event.setSignaledValue_(release)
+        self.timeline.fail(error, self.reached)
+
+    def fail_on_device(self, buffer: Any) -> None:
+        """Fail with the error of a command buffer that was to signal this.
+
+        Metal may not signal the event then, so that whatever waits for it on the device is let go.
+        """
+        with self.timeline.lock:
+            self.fail(DeviceError(f"Metal failed: {message_of(buffer.error())}"))
+            if self.reached < self.timeline.promised:
+                self.event.setSignaledValue_(self.timeline.promised)
 
     def expect(self, value: int, buffer: Any) -> None:
-        """Remember that an `MTLCommandBuffer` will signal `value`."""
-        self.timeline.expect(value)
-        with self.timeline.lock:
-            self._pending.append((value, buffer))
+        """Remember that an `MTLCommandBuffer` will signal `value`; the lock is held."""
+        self._pending.append((value, buffer))
 
     def wait(self, value: int, timeout: float | None = None) -> None:
         end = None if timeout is None else monotonic() + timeout
@@ -80,15 +92,16 @@ class MetalSemaphore(Semaphore):
             buffer.waitUntilCompleted()
         for buffer in (*done, *(buffer for _, buffer in running)):
             if buffer.status() == STATUS_ERROR:
-                self.fail(DeviceError(f"Metal failed: {message_of(buffer.error())}"))
+                self.fail_on_device(buffer)
         self.timeline.raise_failure()
 
 
 class MetalQueue(Queue):
     """An `MTLCommandQueue`."""
 
-    def __init__(self, device: Device, mtl_device: Any) -> None:
+    def __init__(self, device: Device, mtl_device: Any, backlog: Backlog) -> None:
         super().__init__(device)
+        self._backlog: Final = backlog
         self._queue: Any = mtl_device.newCommandQueue()
         self._last: Any = None
 
@@ -100,21 +113,33 @@ class MetalQueue(Queue):
     ) -> None:
         waits = cast("Sequence[tuple[MetalSemaphore, int]]", wait)
         signals = cast("Sequence[tuple[MetalSemaphore, int]]", signal)
-        if not wait_or_fail(waits, [semaphore for semaphore, _ in signals]):
-            return
+        buffers = cast("Sequence[MetalCommandBuffer]", command_buffers)
+        self._backlog.submit(
+            Submission(waits, signals, lambda: self._start(buffers, waits, signals))
+        )
+
+    def _start(
+        self,
+        command_buffers: Sequence[MetalCommandBuffer],
+        waits: Sequence[tuple[MetalSemaphore, int]],
+        signals: Sequence[tuple[MetalSemaphore, int]],
+    ) -> None:
+        """Encode and commit; the backlog's lock is held."""
         buffer = self._queue.commandBuffer()
         if buffer is None:
-            error = DeviceError(f"'{self.device.name}' gives no command buffer")
-            for semaphore, _ in signals:
-                semaphore.fail(error)
-            raise error
+            raise DeviceError(f"'{self.device.name}' gives no command buffer")
         for semaphore, value in waits:
             buffer.encodeWaitForEvent_value_(semaphore.event, value)
-        for commands in cast("Sequence[MetalCommandBuffer]", command_buffers):
+        for commands in command_buffers:
             commands.encode(buffer)
         for semaphore, value in signals:
             buffer.encodeSignalEvent_value_(semaphore.event, value)
             semaphore.expect(value, buffer)
+
+        def completed(done: Any) -> None:
+            _report(done, signals, command_buffers)
+
+        buffer.addCompletedHandler_(completed)
         self._last = buffer
         buffer.commit()
 
@@ -122,3 +147,16 @@ class MetalQueue(Queue):
         """Wait for the last submission, and so for all: a queue runs them in order."""
         if self._last is not None:
             self._last.waitUntilCompleted()
+
+
+def _report(
+    done: Any, signals: Sequence[tuple[MetalSemaphore, int]], kept: Sequence[MetalCommandBuffer]
+) -> None:
+    """Fail what a command buffer was to signal; called by Metal when it is completed.
+
+    Until then Metal holds this call, and so keeps what it ran, and the device, alive.
+    """
+    del kept
+    if done.status() == STATUS_ERROR:
+        for semaphore, _ in signals:
+            semaphore.fail_on_device(done)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from weakref import finalize
 
 from ingot.runtime.devices.info import DeviceInfo
+from ingot.runtime.devices.timeline import Backlog
 from ingot.runtime.devices.vulkan.commands import VulkanCommandBuffer
 from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.instance import (
@@ -26,7 +27,7 @@ from ingot.runtime.devices.vulkan.native import (
 )
 from ingot.runtime.devices.vulkan.pipeline import Layouts, VulkanPipeline
 from ingot.runtime.devices.vulkan.sync import VulkanQueue, VulkanSemaphore
-from ingot.runtime.errors import DeviceUnavailableError, HalUsageError
+from ingot.runtime.errors import DeviceError, DeviceUnavailableError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Executable, Memory, Semaphore
 from ingot.targets.bundle.model import Kernel
 
@@ -56,7 +57,8 @@ class VulkanDevice(Device):
         self._layouts: Final = Layouts(handle)
         self._load_kernel: Final = partial(VulkanPipeline, self, handle, self._layouts, cache)
         self._empty: Final = VulkanBuffer(self, handle, 4, Memory.DEVICE)
-        self.queue = VulkanQueue(self, handle)
+        self._backlog: Final = Backlog()
+        self.queue = VulkanQueue(self, handle, self._backlog)
 
     @classmethod
     def list_devices(cls) -> list[DeviceInfo]:
@@ -100,9 +102,10 @@ class VulkanDevice(Device):
         return VulkanCommandBuffer(self, self._handle, self._empty, profiling)
 
     def create_semaphore(self, value: int = 0) -> Semaphore:
-        return VulkanSemaphore(self, self._handle, value)
+        return VulkanSemaphore(self, self._handle, self._backlog, value)
 
     def close(self) -> None:
+        self._backlog.abandon(DeviceError("the Vulkan device was closed"))
         self._handle.close()
 
 

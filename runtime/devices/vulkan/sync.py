@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from threading import Lock
 from time import monotonic
 from typing import Final, cast
 
-from ingot.runtime.devices.timeline import Timeline, wait_or_fail
+from ingot.runtime.devices.timeline import Backlog, Submission, Timeline
 from ingot.runtime.devices.vulkan.commands import VulkanCommandBuffer
 from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.native import (
@@ -30,7 +29,7 @@ _LOST: Final = 2**64 - 1
 class VulkanSemaphore(Semaphore):
     """A `VkSemaphore` of the timeline type, and the failure that Vulkan's has no place for."""
 
-    def __init__(self, device: Device, handle: DeviceHandle, value: int) -> None:
+    def __init__(self, device: Device, handle: DeviceHandle, backlog: Backlog, value: int) -> None:
         super().__init__(device)
         vk = handle.vk
         self._vk, self._raw = vk, handle.device
@@ -47,7 +46,7 @@ class VulkanSemaphore(Semaphore):
         self._get_value = handle.function("vkGetSemaphoreCounterValue")
         self._signal = handle.function("vkSignalSemaphore")
         self._semaphores = vk.ffi.new("VkSemaphore[]", [semaphore])
-        self.timeline: Final = Timeline()
+        self.timeline: Final = Timeline(backlog, value)
 
     @property
     def value(self) -> int:
@@ -56,20 +55,22 @@ class VulkanSemaphore(Semaphore):
         self._check(self._get_value(self._raw, self.vk_semaphore, stored), "reading a semaphore")
         return stored[0]
 
+    @property
+    def reached(self) -> int:
+        """The native value; beyond every other when the device is gone."""
+        stored = self._vk.ffi.new("uint64_t*")
+        result = self._get_value(self._raw, self.vk_semaphore, stored)
+        return stored[0] if result == SUCCESS else _LOST
+
     def signal(self, value: int) -> None:
         with self.timeline.lock:
             if value <= self.value:
                 raise HalUsageError(f"a semaphore at {self.value} cannot be signalled to {value}")
-            result = self._signal_raw(value)
-        self._check(result, "signalling a semaphore")
+            self._check(self._signal_raw(value), "signalling a semaphore")
+            self.timeline.signalled(value)
 
     def fail(self, error: DeviceError) -> None:
-        stored = self._vk.ffi.new("uint64_t*")
-        if self._get_value(self._raw, self.vk_semaphore, stored) != SUCCESS:
-            stored[0] = _LOST
-        release = self.timeline.fail(error, stored[0])
-        if release is not None:
-            self._signal_raw(release)
+        self.timeline.fail(error, self.reached)
 
     def wait(self, value: int, timeout: float | None = None) -> None:
         ffi = self._vk.ffi
@@ -108,15 +109,15 @@ class VulkanSemaphore(Semaphore):
 class VulkanQueue(Queue):
     """The compute queue; it keeps what it runs alive."""
 
-    def __init__(self, device: Device, handle: DeviceHandle) -> None:
+    def __init__(self, device: Device, handle: DeviceHandle, backlog: Backlog) -> None:
         super().__init__(device)
         self._handle = handle
+        self._backlog = backlog
         self._vk = handle.vk
         with translated(self._vk, "asking for a queue"):
             self._queue = self._vk.vkGetDeviceQueue(handle.device, handle.physical.queue_family, 0)
         self._submit_function = handle.function("vkQueueSubmit")
-        self._lock = Lock()
-        self._progress = VulkanSemaphore(device, handle, 0)
+        self._progress = VulkanSemaphore(device, handle, backlog, 0)
         """Counts submissions, so that finished ones can be let go."""
         self._submitted = 0
         self._running: deque[tuple[int, tuple[object, ...]]] = deque()
@@ -131,24 +132,25 @@ class VulkanQueue(Queue):
         waits = cast("Sequence[tuple[VulkanSemaphore, int]]", wait)
         signals = cast("Sequence[tuple[VulkanSemaphore, int]]", signal)
         buffers = cast("Sequence[VulkanCommandBuffer]", command_buffers)
-        if not wait_or_fail(waits, [semaphore for semaphore, _ in signals]):
-            return
-        for semaphore, value in signals:
-            semaphore.timeline.expect(value)
-        with self._lock:
-            self._submitted += 1
-            everything = [*signals, (self._progress, self._submitted)]
-            result = self._submit_raw(buffers, waits, everything)
-            if result == SUCCESS:
-                self._running.append((self._submitted, (*buffers, *waits, *signals)))
-                finished = self._progress.value
-                while self._running and self._running[0][0] <= finished:
-                    self._running.popleft()
-                return
-        error = error_of(self._vk, result, "submitting work")
-        for semaphore, _ in signals:
-            semaphore.fail(error)
-        raise error
+        self._backlog.submit(
+            Submission(waits, signals, lambda: self._start(buffers, waits, signals))
+        )
+
+    def _start(
+        self,
+        buffers: Sequence[VulkanCommandBuffer],
+        waits: Sequence[tuple[VulkanSemaphore, int]],
+        signals: Sequence[tuple[VulkanSemaphore, int]],
+    ) -> None:
+        """Hand work to the driver; the backlog's lock is held."""
+        self._submitted += 1
+        result = self._submit_raw(buffers, waits, [*signals, (self._progress, self._submitted)])
+        if result != SUCCESS:
+            raise error_of(self._vk, result, "submitting work")
+        self._running.append((self._submitted, (*buffers, *waits, *signals)))
+        finished = self._progress.value
+        while self._running and self._running[0][0] <= finished:
+            self._running.popleft()
 
     def _submit_raw(
         self,

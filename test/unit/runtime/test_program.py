@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,18 +135,6 @@ def test_constants_arena_and_several_results(device: Device) -> None:
     np.testing.assert_array_equal(first, x + w)
     np.testing.assert_array_equal(second, 2 * (x + w) + w)
     assert program.none(x) is None
-
-
-def test_many_threads_call_one_program(device: Device) -> None:
-    program = loaded(axpy_bundle(256)).bind(device)
-    y = np.zeros(256, np.float32)
-
-    def call(value: int) -> bool:
-        x = np.full(256, value, np.float32)
-        return bool(np.array_equal(program.main(x, y), 2 * x))
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(call, range(400)))
 
 
 def test_profile_times_each_command(device: Device) -> None:
