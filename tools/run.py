@@ -15,6 +15,7 @@ from ingot.tools.report import (
     read_bytes,
     reported,
     text_of,
+    write_output,
 )
 from ingot.tools.startup import lean_process
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ingot.runtime import LoadedBundle, Signature
     from ingot.runtime.calls import Result
     from ingot.runtime.dtypes import Array
-    from ingot.runtime.hal import Device
+    from ingot.runtime.hal import Device, Timing
     from ingot.targets.bundle.model import Bundle
 
 
@@ -64,6 +65,13 @@ if TYPE_CHECKING:
     help="How a program is compiled; a bundle has its own.",
 )
 @click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@click.option("--profile", is_flag=True, help="Show how long each command ran on the device.")
+@click.option(
+    "--trace",
+    "trace_file",
+    metavar="FILE",
+    help="Write when each command ran as a trace for chrome://tracing or Perfetto.",
+)
 @debug_option
 def command(
     file: str,
@@ -74,6 +82,8 @@ def command(
     verify: bool,
     math: str,
     demote_f64: bool,
+    profile: bool,
+    trace_file: str | None,
     debug: bool,
 ) -> None:
     """Run a function of FILE: a bundle, or a program (.mlir, `-`), compiled for the device.
@@ -105,7 +115,12 @@ def command(
             loaded = loads(data, file) if file == "-" else load(file)
         signature = _signature(loaded, function, file)
         arguments = read_inputs(inputs, signature)
-        result = loaded.bind(device).call(signature.name, *arguments)
+        program = loaded.bind(device)
+        if profile or trace_file:
+            result, timings = program.profile(signature.name, *arguments)
+            _report(timings, device, profile, trace_file)
+        else:
+            result = program.call(signature.name, *arguments)
         results = _as_list(result)
         if outputs:
             write_outputs(outputs, results)
@@ -113,6 +128,16 @@ def command(
             _print_results(results, signature)
         if verify:
             _verify(program_text, sources.main, signature, arguments, results)
+
+
+def _report(timings: Sequence[Timing], device: Device, show: bool, trace_file: str | None) -> None:
+    """Show when commands ran, beside the results, and write it where that was asked for."""
+    from ingot.tools.profile_text import chrome_trace, profile_text
+
+    if show:
+        click.echo(profile_text(timings), err=True)
+    if trace_file:
+        write_output(trace_file, chrome_trace(timings, device.name).encode())
 
 
 def _as_list(result: Result) -> list[Array]:
