@@ -52,9 +52,19 @@ class Evaluator(MemoryEmitter):
         key = (value, tuple(index), lanes)
         found = self.known(key)
         if found is None:
-            found = self._evaluate(value, index, lanes)
+            found = self._of_known(value, index, lanes) or self._evaluate(value, index, lanes)
             self.scopes[-1].elements[key] = found
         return found
+
+    def _of_known(
+        self, value: SSAValue, index: Sequence[Linear], lanes: Lanes | None
+    ) -> SSAValue | None:
+        """A vector of elements that are not adjacent and that were all read before."""
+        if lanes is None or lanes.dim == len(index) - 1:
+            return None
+        places = [tuple(shift(index, lanes.dim, i)) for i in range(lanes.width)]
+        elements = [e for at in places if (e := self.known((value, at, None))) is not None]
+        return self.from_elements(elements) if len(elements) == lanes.width else None
 
     def _evaluate(self, value: SSAValue, index: Sequence[Linear], lanes: Lanes | None) -> SSAValue:
         owner = value.owner

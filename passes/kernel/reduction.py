@@ -177,11 +177,12 @@ def _reduce(
     loops = reduction_loops(op)
     extent = loop_extents(op)[loops[-1]]
     step: _Step = single
-    if unroll > 1 and extent > unroll and extent % unroll == 0 and match_contraction(op):
-        step = _unrolled(evaluator, op, loops[-1], single, unroll)
+    if unroll > 1 and extent > unroll and match_contraction(op):
+        step = _unrolled(evaluator, op, loops[-1], single, unroll, lanes)
     else:
         unroll = 1
-    finals = _nest(evaluator, op, loops, [list(s) for s in starts], accumulators, step, unroll)
+    points = [list(s) for s in starts]
+    finals = _nest(evaluator, op, loops, points, accumulators, step, unroll, single)
     count = len(op.outputs)
     if wide is not None and not carried:
         finals = [narrow(evaluator, v, op.outputs[i % count]) for i, v in enumerate(finals)]
@@ -244,10 +245,11 @@ def _nest(
     accumulators: Sequence[SSAValue],
     step: _Step,
     stride: int,
+    single: _Step,
 ) -> list[SSAValue]:
     """One `scf.for` for each reduction loop, outermost first, around `step`.
 
-    The innermost loop advances by `stride`.
+    The innermost loop advances by `stride`; what is left behind it takes `single` steps.
     """
     if not loops:
         return step(points, accumulators)
@@ -255,33 +257,64 @@ def _nest(
     extent = _extent(op, loop)
     if extent == 1:
         at = [[Linear() if i == loop else f for i, f in enumerate(p)] for p in points]
-        return _nest(evaluator, op, rest, at, accumulators, step, stride)
-    lower, upper = constant_index(evaluator.builder, 0), evaluator.index_value(extent)
+        return _nest(evaluator, op, rest, at, accumulators, step, stride, single)
+    left = extent % stride if isinstance(extent, int) and not rest else 0
+    whole = extent - left if isinstance(extent, int) else extent
+    lower, upper = constant_index(evaluator.builder, 0), evaluator.index_value(whole)
     advance = constant_index(evaluator.builder, 1 if rest else stride)
     block = Block(arg_types=[advance.type, *(v.type for v in accumulators)])
     with evaluator.inside(block):
         iv = Linear.of(block.args[0])
         at = [[iv if i == loop else f for i, f in enumerate(p)] for p in points]
-        evaluator.emit(YieldOp(*_nest(evaluator, op, rest, at, block.args[1:], step, stride)))
+        inner = _nest(evaluator, op, rest, at, block.args[1:], step, stride, single)
+        evaluator.emit(YieldOp(*inner))
     result = ForOp(lower, upper, advance, accumulators, block)
     result.location = op.location
-    return list(evaluator.emit(result).results)
+    values: list[SSAValue] = list(evaluator.emit(result).results)
+    for number in range(left):
+        assert isinstance(whole, int)
+        last = Linear((), whole + number)
+        at = [[last if i == loop else f for i, f in enumerate(p)] for p in points]
+        values = single(at, values)
+    return values
 
 
-def _unrolled(evaluator: Evaluator, op: GenericOp, loop: int, step: _Step, count: int) -> _Step:
-    """`count` steps along `loop` at once; inputs contiguous along it are read as vectors."""
+def _unrolled(
+    evaluator: Evaluator, op: GenericOp, loop: int, step: _Step, count: int, lanes: Lanes | None
+) -> _Step:
+    """`count` steps along `loop` at once; inputs that are contiguous along it, or along a loop of
+    which a thread computes several points, are read as vectors."""
+    inputs = list(zip(op.inputs, indexing_maps(op), strict=False))
+    along_lanes = None if lanes is None else AffineDimExpr(lanes.dim)
 
     def steps(points: Sequence[Sequence[Linear]], current: Sequence[SSAValue]) -> list[SSAValue]:
-        for operand, map_ in zip(op.inputs, indexing_maps(op), strict=False):
+        for operand, map_ in inputs:
             if map_.results[-1] == AffineDimExpr(loop):
-                _read_vectors(evaluator, operand, map_, points, count)
+                _read_vectors(evaluator, operand, map_, _of_each_lane(points, lanes), count)
         values = list(current)
         for number in range(count):
             at = [[f + number if i == loop else f for i, f in enumerate(p)] for p in points]
+            for operand, map_ in inputs:
+                last = map_.results[-1]
+                if last not in (AffineDimExpr(loop), along_lanes):
+                    _read_vectors(evaluator, operand, map_, at, count, only_these=True)
             values = step(at, values)
         return values
 
     return steps
+
+
+def _of_each_lane(
+    points: Sequence[Sequence[Linear]], lanes: Lanes | None
+) -> Sequence[Sequence[Linear]]:
+    """The points that the lanes of a vector at each point are for."""
+    if lanes is None:
+        return points
+    return [
+        [f + lane if i == lanes.dim else f for i, f in enumerate(p)]
+        for p in points
+        for lane in range(lanes.width)
+    ]
 
 
 def _read_vectors(
@@ -290,21 +323,31 @@ def _read_vectors(
     map_: AffineMap,
     points: Sequence[Sequence[Linear]],
     width: int,
+    only_these: bool = False,
 ) -> None:
-    """Read `width` elements at once along the last dimension, and remember each."""
+    """Read `width` elements at once along the last dimension, and remember each.
+
+    With `only_these`, where every one of them is an element of some point.
+    """
     view = evaluator.view(operand)
     if view is None or view.partial[-1] or shape_of(view.buffer)[-1] % width:
         return
     last = len(map_.results) - 1
+    places: dict[tuple[Linear, ...], None] = {}
     for loops in points:
         index = [linear_of_expr(e, loops) for e in map_.results]
-        known = [form for form in index if form is not None]
-        if len(known) <= last or evaluator.known((operand, tuple(known), None)) is not None:
+        known = tuple(form for form in index if form is not None)
+        if len(known) > last:
+            places[known] = None
+    for known in places:
+        elements = [tuple(shift(known, last, lane)) for lane in range(width)]
+        if evaluator.known((operand, known, None)) is not None:
             continue
-        vector = evaluator.load(view, known, Lanes(last, width))
-        for lane in range(width):
-            at = shift(known, last, lane)
-            evaluator.remember(operand, at, None, evaluator.lane(vector, lane))
+        if only_these and not all(element in places for element in elements):
+            continue
+        vector = evaluator.load(view, list(known), Lanes(last, width))
+        for lane, element in enumerate(elements):
+            evaluator.remember(operand, list(element), None, evaluator.lane(vector, lane))
 
 
 def _extent(op: GenericOp, loop: int) -> SSAValue | int:
