@@ -34,7 +34,9 @@ class _Tiles:
 
 
 _REGISTER_TILES = (
-    _Tiles((128, 128), (8, 8)),
+    _Tiles((128, 256), (8, 16)),
+    _Tiles((128, 128), (8, 16)),
+    _Tiles((64, 128), (8, 8)),
     _Tiles((64, 64), (8, 4)),
     _Tiles((64, 32), (4, 4)),
     _Tiles((32, 64), (4, 4)),
@@ -64,6 +66,16 @@ _CPU_TILES = ((1 << 27, 16, 16), (1 << 23, 16, 8), (1 << 18, 8, 8), (0, 4, 4))
 
 _FEW_ROWS, _FEW_ROWS_THREADS = 16, 64
 """Rows up to which a thread computes all of its columns, and threads of such a threadgroup."""
+
+_SWIZZLES = (16, 8, 4)
+"""Of so many rows and columns a GPU runs the threadgroups at once."""
+
+_DEPTH, _MOST_UNROLLED = 16, 64
+"""Depth of a tile that is staged for registers, and the elements of a thread up to which all of it
+is emitted as one step."""
+
+_CPU_ROWS = 8
+"""Rows of a matrix that a thread multiplies by a vector."""
 
 _MOST_CONVERTED = 128
 """Elements of a thread that are rounded to 16 bits, which takes a CPU many instructions."""
@@ -110,6 +122,22 @@ def _on_cpu(shape: KernelShape, contraction: ContractionShape, profile: TargetPr
         thread=(*lead, *tile),
         threads=profile.simd_width,
         vector=vector_width(shape, contraction.n),
+        unroll=4,
+    )
+
+
+def rows_on_cpu(shape: KernelShape, profile: TargetProfile) -> Schedule | None:
+    """Products of a matrix and a vector on a CPU: each thread has rows of its own, and reads the
+    vector once for all of them, without a barrier. None for other rows, and for too long ones."""
+    if not (shape.products and profile.is_cpu) or shape.inner > profile.most_turns:
+        return None
+    lead = (1,) * len(shape.parallel[:-1])
+    rows = min(_CPU_ROWS, pow2_at_least(shape.parallel[-1]))
+    return Schedule(
+        kind="pointwise",
+        threadgroup=(*lead, profile.simd_width * rows),
+        thread=(*lead, rows),
+        threads=profile.simd_width,
         unroll=4,
     )
 
@@ -161,6 +189,7 @@ def _on_fragments(
         stages=stages,
         subgroup=(*lead, *tiles.part),
         unit=(unit.m, unit.n, unit.k),
+        swizzle=_swizzle(tiles, contraction),
     )
 
 
@@ -193,6 +222,7 @@ def _on_matrices(
         promote=(0, 1),
         subgroup=(*lead, *tiles.part),
         unit=(unit.m, unit.n, unit.k),
+        swizzle=_swizzle(tiles, contraction),
     )
 
 
@@ -217,12 +247,21 @@ def _choose(
     return fitting[-1]
 
 
+def _swizzle(tiles: _Tiles, contraction: ContractionShape) -> int:
+    """Rows of threadgroups that follow each other: as many as columns run beside each other."""
+    rows = -(-contraction.m // tiles.group[0])
+    columns = -(-contraction.n // tiles.group[1])
+    if columns < 2 * _SWIZZLES[0]:
+        return 1
+    return next((count for count in _SWIZZLES if rows % count == 0), 1)
+
+
 def _on_registers(
     shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
 ) -> Schedule | None:
-    """Each thread computes its elements by multiply and add."""
-    m, n, k = contraction.m, contraction.n, contraction.k
-    vector = vector_width(shape, n)
+    """Each thread computes its elements by multiply and add, from one stage: what it holds and
+    loads ahead leaves few threads for a core, and a second stage fewer."""
+    m, n = contraction.m, contraction.n
     table = tuple(
         tiles
         for tiles in _REGISTER_TILES
@@ -233,26 +272,20 @@ def _on_registers(
     if not table:
         return None
     tiles = _choose(table, shape, contraction)
-    reduction, staged = _depth(tiles), _staged(tiles, shape.element_bytes)
     lead = (1,) * len(shape.parallel[:-2])
     return Schedule(
         kind="contraction",
         threadgroup=(*lead, *tiles.group),
         thread=(*lead, *tiles.part),
         threads=tiles.parts,
-        vector=vector,
-        reduction=reduction,
+        vector=vector_width(shape, n),
+        reduction=_DEPTH,
         promote=(0, 1),
-        unroll=8,
-        stages=2 if k > reduction and 2 * staged <= profile.threadgroup_memory else 1,
+        unroll=_DEPTH if product(tiles.part) <= _MOST_UNROLLED else _DEPTH // 2,
+        swizzle=_swizzle(tiles, contraction),
     )
-
-
-def _depth(tiles: _Tiles) -> int:
-    """Depth of a staged tile: each thread copies a vector of four of it, or more."""
-    return 8 if min(tiles.group) * 8 >= 4 * tiles.parts else 16
 
 
 def _staged(tiles: _Tiles, element_bytes: int) -> int:
     """Bytes of threadgroup memory for one stage of both inputs, with their padding."""
-    return _depth(tiles) * (sum(tiles.group) * element_bytes + 2 * 16)
+    return _DEPTH * (sum(tiles.group) * element_bytes + 2 * 16)

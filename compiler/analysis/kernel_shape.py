@@ -95,6 +95,7 @@ def describe_kernel(func: FuncOp) -> KernelShape:
             parallel=shape[:rows],
             inner=inner,
             inner_last=last,
+            products=_are_products(generics, rows),
             vectorizable=not has_regions,
             has_reduction=True,
             element_bytes=element_bytes,
@@ -162,6 +163,13 @@ def _can_share_rows(generics: list[GenericOp], rows: int) -> bool:
         if reduction_loops(op)
         else len(shape_of(op.results[0])) > rows
         for op in generics
+    )
+
+
+def _are_products(generics: list[GenericOp], rows: int) -> bool:
+    """Whether rows are reduced by products of two inputs only, and nothing is left inside them."""
+    return all(len(shape_of(result)) == rows for op in generics for result in op.results) and all(
+        match_contraction(op) is not None for op in generics if reduction_loops(op)
     )
 
 

@@ -48,6 +48,9 @@ class Schedule:
     """Elements of each shared loop that a SIMD-group computes on matrix units; () without them."""
     unit: tuple[int, ...] = ()
     """Rows, columns and depth of the matrix unit's multiply-accumulate; () without one."""
+    swizzle: int = 1
+    """Rows of a contraction's threadgroups that follow each other before the next column, so that
+    those that run together share more of what they read."""
     splits: int = 1
     """Threads that share a row of an attention, each with its part of the keys."""
     rows: int = 1
@@ -80,12 +83,13 @@ class Schedule:
             stages=_int(attr, "stages") if "stages" in attr.data else 1,
             subgroup=_ints(attr, "subgroup") if "subgroup" in attr.data else (),
             unit=_ints(attr, "unit") if "unit" in attr.data else (),
+            swizzle=_int(attr, "swizzle") if "swizzle" in attr.data else 1,
             splits=_int(attr, "splits") if "splits" in attr.data else 1,
             rows=_int(attr, "rows") if "rows" in attr.data else 1,
         )
 
 
-_OPTIONAL = ("stages", "subgroup", "unit", "splits", "rows")
+_OPTIONAL = ("stages", "subgroup", "unit", "swizzle", "splits", "rows")
 """Fields that the attribute leaves out at their defaults."""
 
 
@@ -139,6 +143,8 @@ class KernelShape:
     """Elements inside one row of a row kernel."""
     inner_last: int = 1
     """Extent of the innermost loop inside a row."""
+    products: bool = False
+    """The rows are reduced to products of two inputs, one element each."""
     vectorizable: bool = True
     """No body has control flow, and the innermost loop walks contiguous memory somewhere."""
     has_reduction: bool = False
@@ -175,8 +181,10 @@ def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
         return attention_schedule(shape.attention, profile)
     # They choose by the types of this module.
     from ingot.compiler.analysis import memory_schedule
-    from ingot.compiler.analysis.contraction_schedule import contraction_schedule
+    from ingot.compiler.analysis.contraction_schedule import contraction_schedule, rows_on_cpu
 
+    if shape.kind == "row" and (schedule := rows_on_cpu(shape, profile)) is not None:
+        return schedule
     if shape.kind == "row":
         return memory_schedule.row_schedule(shape, profile)
     if shape.contraction is not None:

@@ -10,7 +10,7 @@ from xdsl.dialects import affine, tensor
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, OpResult, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.building import at_end, before
@@ -54,6 +54,10 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
     counts = [-(-n // t) for n, t in zip(extents, schedule.threadgroup, strict=True)]
     looped = [i for i, count in enumerate(counts) if count != 1] or [0] * bool(counts)
     bounds = [counts[i] for i in looped] or [1]
+    swizzled = looped[-2:] == [len(counts) - 2, len(counts) - 1] and _is_swizzled(counts, schedule)
+    if swizzled:
+        # the last loop runs over neighbouring rows, the one before over columns
+        bounds[-2:] = [counts[-2] // schedule.swizzle, counts[-1], schedule.swizzle]
 
     inits: list[SSAValue] = []
     for result in results:
@@ -63,8 +67,12 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
     tiles: list[Tile] = []
     for i, (size, extent) in enumerate(zip(schedule.threadgroup, extents, strict=True)):
         if i in looped and counts[i] != 1:
-            iv = block.args[looped.index(i)]
-            offset = apply_map(inner, AffineDimExpr(0) * size, [iv])
+            loop = looped.index(i)
+            iv = block.args[loop]
+            expr: AffineExpr = AffineDimExpr(0) * size
+            if swizzled and i == len(counts) - 2:
+                expr = expr * schedule.swizzle + AffineDimExpr(1) * size
+            offset = apply_map(inner, expr, [iv, block.args[len(bounds) - 1]])
         else:
             offset = 0
         tiles.append(Tile(offset, _size(inner, offset, size, extent, counts[i], schedule)))
@@ -91,6 +99,11 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
     for i, value in enumerate(loop.res):
         terminator.operands[i] = value
     erase_unused(old_ops)
+
+
+def _is_swizzled(counts: list[int], schedule: Schedule) -> bool:
+    """Whether rows of threadgroups are visited several at a time."""
+    return schedule.swizzle > 1 and counts[-2] % schedule.swizzle == 0
 
 
 def _size(

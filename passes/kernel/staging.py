@@ -15,8 +15,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.bufferization import AllocTensorOp
 from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.scf import IfOp, YieldOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.building import before
@@ -112,8 +111,10 @@ class StagedTile:
 
     def load(self) -> list[_Part]:
         """Read the thread's part of the tile, at the current position of the reduction."""
-        places = self.share.places(self.evaluator)
-        return [_Part(place, self._load_block(place)) for place in places]
+        return [
+            _Part(place, [self._load(place.slow + i, place.fast) for i in range(self.height)])
+            for place in self.share.places(self.evaluator)
+        ]
 
     def store(self, parts: Sequence[_Part], stage: Linear) -> None:
         """Write what `load` read to half `stage` of the buffer."""
@@ -184,23 +185,6 @@ class StagedTile:
         ):
             width //= 2
         return width
-
-    def _load_block(self, place: Place) -> list[SSAValue]:
-        """A vector from each line of a block, if the thread has one."""
-        evaluator = self.evaluator
-        if place.valid is None:
-            return [self._load(place.slow + i, place.fast) for i in range(self.height)]
-        then, otherwise = Block(), Block()
-        with evaluator.inside(then):
-            loaded = [self._load(place.slow + i, place.fast) for i in range(self.height)]
-            evaluator.emit(YieldOp(*loaded))
-        with evaluator.inside(otherwise):
-            width = self.width if self.width > 1 else None
-            nothing = evaluator.widen(evaluator.zero(self.element), width)
-            evaluator.emit(YieldOp(*[nothing] * self.height))
-        types = [value.type for value in loaded]
-        branch = IfOp(place.valid, types, Region(then), Region(otherwise))
-        return list(evaluator.emit(branch).results)
 
     def _load(self, slow: Linear, fast: Linear) -> SSAValue:
         evaluator = self.evaluator

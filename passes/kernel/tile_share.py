@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ingot.compiler.dialects.arith import CmpiOp
+from ingot.compiler.dialects.arith import CmpiOp, SelectOp
 from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
@@ -77,4 +77,8 @@ class TileShare:
         if left < self.threads:
             end = constant_index(evaluator.builder, left)
             valid = evaluator.emit(CmpiOp(thread, end, "slt")).result
+            # Without a block, a thread reads some other one: a branch would wait for the loads.
+            position = slow.materialize(evaluator.builder)
+            zero = constant_index(evaluator.builder, 0)
+            slow = Linear.of(evaluator.emit(SelectOp(valid, position, zero)).result)
         return Place(slow, fast, valid)
