@@ -183,12 +183,7 @@ class Lowering:
         elif isinstance(op, StableHLOOp):
             results = self._results(op)
         else:
-            copy = op.clone(self.values)
-            for result in copy.results:
-                result_type = signless(result.type)
-                if result_type != result.type:
-                    raise refuse(op, f"{op.name} of unsigned integers is not supported")
-            results = self.emit.builder.insert(copy).results
+            results = self._other(op)
         for old, new in zip(op.results, results, strict=True):
             new.name_hint = new.name_hint or old.name_hint
             self.values[old] = new
@@ -201,6 +196,22 @@ class Lowering:
         )
         self.spare.append(self.emit.add(made))
         return made.results[0]
+
+    def _other(self, op: Operation) -> Sequence[SSAValue]:
+        """A copy of an op of another dialect; StableHLO inside of it, as in a loop, is lowered."""
+        if any(signless(result.type) != result.type for result in op.results):
+            raise refuse(op, f"{op.name} of unsigned integers is not supported")
+        if not any(isinstance(i, StableHLOOp) for region in op.regions for i in region.walk()):
+            return self.emit.builder.insert(op.clone(self.values)).results
+
+        def last(terminator: Operation) -> None:
+            self.emit.builder.insert(terminator.clone(self.values))
+
+        regions = [self.region(region, last) for region in op.regions]
+        copy = op.clone_without_regions(self.values)
+        for empty, region in zip(copy.regions, regions, strict=True):
+            region.move_blocks(empty)
+        return self.emit.builder.insert(copy).results
 
     def _results(self, op: StableHLOOp) -> Sequence[SSAValue]:
         if op.name not in self.sized_rules and any(map(is_dynamic, (*op.ins, *op.outs))):

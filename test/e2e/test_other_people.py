@@ -465,6 +465,93 @@ for name, compute in INTEGER_OPS.items():
     )
 
 
+# Loops, folds and ordered places.
+
+
+def doubled(start: Array, bound: Array) -> Array:
+    number = int(start)
+    while number < int(bound):
+        number *= 2
+    return np.asarray(number, np.int32)
+
+
+case(
+    "loop of blocks around StableHLO",
+    """func.func @f(%start: tensor<i32>, %bound: tensor<i32>) -> tensor<i32> {
+  cf.br ^check(%start : tensor<i32>)
+^check(%n: tensor<i32>):
+  %less = stablehlo.compare LT, %n, %bound : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %p = tensor.extract %less[] : tensor<i1>
+  cf.cond_br %p, ^more(%n : tensor<i32>), ^end(%n : tensor<i32>)
+^more(%m: tensor<i32>):
+  %twice = stablehlo.add %m, %m : tensor<i32>
+  cf.br ^check(%twice : tensor<i32>)
+^end(%r: tensor<i32>):
+  return %r : tensor<i32>
+}""",
+    doubled,
+    np.asarray(3, np.int32),
+    np.asarray(100, np.int32),
+)
+case(
+    "reduction by a difference",
+    """func.func @f(%x: tensor<3x700xf32>, %i: tensor<3xf32>) -> tensor<3xf32> {
+  %r = linalg.reduce ins(%x : tensor<3x700xf32>) outs(%i : tensor<3xf32>) dimensions = [1]
+    (%a: f32, %o: f32) {
+      %s = arith.subf %o, %a : f32
+      linalg.yield %s : f32
+    }
+  return %r : tensor<3xf32>
+}""",
+    lambda x, i: (i - x.astype(np.float64).sum(1)).astype(np.float32),
+    f32(3, 700),
+    f32(3, seed=1),
+)
+case(
+    "running sum, exclusive",
+    """func.func @f(%x: tensor<4x9xi32>, %i: tensor<4xi32>) -> tensor<4x9xi32> {
+  %e = tensor.empty() : tensor<4x9xi32>
+  %r:2 = iree_linalg_ext.scan dimension(1) inclusive(false) ins(%x : tensor<4x9xi32>)
+      outs(%e, %i : tensor<4x9xi32>, tensor<4xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    iree_linalg_ext.yield %s : i32
+  } -> tensor<4x9xi32>, tensor<4xi32>
+  return %r#0 : tensor<4x9xi32>
+}""",
+    lambda x, i: np.cumsum(np.concatenate([i[:, None], x[:, :-1]], 1), 1).astype(np.int32),
+    i32(4, 9),
+    i32(4, seed=1),
+)
+case(
+    "scatter that adds where rows repeat",
+    """func.func @f(%o: tensor<5x3xi32>, %u: tensor<4x3xi32>) -> tensor<5x3xi32> {
+  %i = arith.constant dense<[[2], [0], [2], [4]]> : tensor<4x1xi32>
+  %r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(false)
+      ins(%u, %i : tensor<4x3xi32>, tensor<4x1xi32>) outs(%o : tensor<5x3xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    iree_linalg_ext.yield %s : i32
+  } -> tensor<5x3xi32>
+  return %r : tensor<5x3xi32>
+}""",
+    lambda o, u: o + np.stack([u[1], 0 * u[0], u[0] + u[2], 0 * u[0], u[3]]),
+    i32(5, 3),
+    i32(4, 3, seed=1),
+)
+case(
+    "unpack of incomplete tiles",
+    """func.func @f(%x: tensor<2x3x4x2xf32>) -> tensor<7x5xf32> {
+  %e = tensor.empty() : tensor<7x5xf32>
+  %r = linalg.unpack %x inner_dims_pos = [0, 1] inner_tiles = [4, 2] into %e
+    : tensor<2x3x4x2xf32> -> tensor<7x5xf32>
+  return %r : tensor<7x5xf32>
+}""",
+    lambda x: x.transpose(0, 2, 1, 3).reshape(8, 6)[:7, :5],
+    f32(2, 3, 4, 2),
+)
+
+
 @pytest.mark.parametrize("device_name", DEVICES)
 @pytest.mark.parametrize("name", CASES)
 def test_values(name: str, device_name: str) -> None:
