@@ -36,6 +36,8 @@ class Case:
     """Arithmetic that it takes: a multiply-add is two, a function such as exp one."""
     bytes: float
     """Memory traffic that it takes: every input read once, every result written once."""
+    element: str = "f32"
+    """Type of the factors of products."""
     tolerance: float = 1e-4
     """Allowed difference relative to the largest magnitude of the expected array."""
 
@@ -89,6 +91,7 @@ def matmul(m: int, n: int, k: int, dtype: str = "f32") -> Case:
         expected=lambda x: [x[0].astype(np.float32) @ x[1].astype(np.float32)],
         flops=2.0 * m * n * k,
         bytes=_traffic((a, dtype), (b, dtype), (c, dtype)),
+        element=dtype,
         tolerance=1e-4 if dtype == "f32" else 2e-2,
     )
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from bench import cases
 from bench.cases import Case
 from bench.peers.ingot import Ingot
+from ingot.targets.profiles import PROFILES
 
 _STEPS, _CHAINS = 256, 8
+_WARM_UP = 1.0
+"""Seconds until a GPU's clocks have risen from where they idle."""
 
 
 @dataclass(frozen=True)
@@ -18,16 +21,25 @@ class Peaks:
 
     bandwidth: float
     flops: float
+    matrix_flops: float | None
+    """Of f16 products on matrix units, as the device's maker says; None without such units."""
 
     def bound(self, case: Case) -> float:
         """The seconds that a case takes at least, whatever limits it."""
-        return max(case.bytes / self.bandwidth, case.flops / self.flops)
+        on_units = case.element == "f16" and self.matrix_flops
+        return max(case.bytes / self.bandwidth, case.flops / (on_units or self.flops))
 
 
 def measure_peaks(peer: Ingot, elements: int) -> Peaks:
     """The best of several runs: copies by the device's own command and by a kernel, and fmas."""
     scale, arithmetic = cases.scale(elements), fused_multiply_adds(elements // 64)
+    end = time.perf_counter() + _WARM_UP
+    while time.perf_counter() < end:
+        _best_copy(peer, elements * 4)
+    profile = PROFILES[peer.target]
+    has_units = any(unit.element == "f16" for unit in profile.matrix_units)
     return Peaks(
+        matrix_flops=profile.peaks.matrix_flops if has_units and profile.peaks else None,
         bandwidth=scale.bytes / min(_best(peer, scale), _best_copy(peer, elements * 4)),
         flops=arithmetic.flops / _best(peer, arithmetic),
     )

@@ -77,6 +77,7 @@ class Torch:
             raise Unavailable("torch is not installed") from None
         if not torch.cuda.is_available():
             raise Unavailable("torch sees no CUDA device")
+        torch.backends.cudnn.allow_tf32 = False
         self._torch: Any = torch
         self._functions = _functions(torch)
         self.description = f"torch {torch.__version__}, {torch.cuda.get_device_name()}"
