@@ -13,7 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, i1
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    TensorType,
+    UnitAttr,
+    i1,
+)
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
@@ -74,7 +82,21 @@ def lower_program(program: Program) -> ModuleOp:
     signature = FunctionType.from_lists(types, [value.type for value in results])
     function = func.FuncOp("main", signature, Region(block))
     function.location = start
+    _mark_without_gradient(function, program)
     return ModuleOp([function])
+
+
+def _mark_without_gradient(function: func.FuncOp, program: Program) -> None:
+    """Put `ingot.nograd` on the arguments that `@nograd` names."""
+    declared = [argument.name for argument in program.arguments]
+    for name in program.nograd:
+        if name.name not in declared:
+            raise Refusal(f"there is no argument {name.name}", name.place.location)
+    marked = {name.name for name in program.nograd}
+    if marked:
+        function.arg_attrs = ArrayAttr(
+            [DictionaryAttr({NO_GRADIENT: UnitAttr()} if n in marked else {}) for n in declared]
+        )
 
 
 def _returned(program: Program, arrays: dict[str, Array]) -> list[str]:
@@ -121,6 +143,10 @@ def _hint(name: str, taken: set[str]) -> str:
 def _spelled(character: str) -> str:
     words = unicodedata.name(character, "LETTER").lower().replace("-", " ").split()
     return words[-1] if words[:1] == ["greek"] else "_".join(words)
+
+
+NO_GRADIENT = "ingot.nograd"
+"""The attribute of arguments that `linalg-differentiate` leaves out."""
 
 
 @dataclass(frozen=True)

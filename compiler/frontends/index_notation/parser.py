@@ -1,7 +1,8 @@
 """Index notation to its syntax tree.
 
     program     = { declaration | statement }, one to a line or after `;`
-    declaration = "@base" (0 | 1) | "@order" ("fixed" | "free") | "@return" name {"," name}
+    declaration = "@base" (0 | 1) | "@order" ("fixed" | "free")
+                | ("@return" | "@nograd") name {"," name}
                 | ("@arg" | "@out") array {"," array}
     array       = name ":" type [ "[" [ size {"," size} ] "]" ]
     statement   = [ "(" reducer ")" ] target operator [ finisher "<|" ] value
@@ -159,14 +160,14 @@ class _Parser:
     def program(self, arguments: tuple[Declaration, ...]) -> Program:
         declared = list(arguments)
         outputs: list[Declaration] = []
-        returned: list[Name] = []
+        names: dict[str, list[Name]] = {"return": [], "nograd": []}
         statements: list[Statement] = []
         while self.token.kind != "end":
             if self.token.kind == "newline":
                 self._next()
                 continue
             if self.token.text == "@":
-                self._pragma(declared, outputs, returned)
+                self._pragma(declared, outputs, names)
             else:
                 statements.append(self._statement())
             if self.token.kind not in ("newline", "end"):
@@ -178,7 +179,8 @@ class _Parser:
             self._reorder,
             tuple(declared),
             tuple(outputs),
-            tuple(returned),
+            tuple(names["return"]),
+            tuple(names["nograd"]),
             tuple(statements),
         )
 
@@ -186,10 +188,10 @@ class _Parser:
         self,
         declared: list[Declaration],
         outputs: list[Declaration],
-        returned: list[Name],
+        names: dict[str, list[Name]],
     ) -> None:
         self._expect("@")
-        word = self._name("arg, out, return, base or order after `@`")
+        word = self._name("arg, out, return, nograd, base or order after `@`")
         match word.text:
             case "base":
                 where = self.token.place
@@ -206,18 +208,18 @@ class _Parser:
                 into.append(self.array())
                 while self._take(","):
                     into.append(self.array())
-            case "return":
-                returned.append(self._returned())
+            case "return" | "nograd":
+                names[word.text].append(self._named())
                 while self._take(","):
-                    returned.append(self._returned())
+                    names[word.text].append(self._named())
             case _:
                 raise Refusal(
                     f"unknown declaration `@{word.text}`",
                     word.place.location,
-                    "write @arg, @out, @return, @base or @order",
+                    "write @arg, @out, @return, @nograd, @base or @order",
                 )
 
-    def _returned(self) -> Name:
+    def _named(self) -> Name:
         token = self._name("the name of an array")
         return Name(token.place, token.text)
 

@@ -113,6 +113,8 @@ class Program:
     outputs: tuple[Declaration, ...]
     returned: tuple[Name, ...]
     """Empty where no `@return` says it."""
+    nograd: tuple[Name, ...]
+    """Arguments that gradients leave out."""
     statements: tuple[Statement, ...]
 
 

@@ -72,6 +72,7 @@ WRONG = {
     "A[i] := x[i]\n@arg y: f31": (None, "there is no element type f31"),
     "A[i] := x[i]\n@arg y: f32[-1]": (None, "a size is not negative"),
     "A[i] := x[i]\n@arg x: f32": (None, "x is declared twice"),
+    "A[i] := x[i]\n@nograd A": (None, "there is no argument A"),
     "A[i] := x[i]\n@return y": (None, "there is no array y to return"),
     "": (None, "there is no statement"),
 }

@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ingot.compiler.dialects.context import make_context
+from ingot.compiler.driver.gradient import gradient_text
 from ingot.compiler.driver.options import CompileOptions, Differentiate
 from ingot.compiler.driver.pass_pipeline import parse_pipeline, run_passes
 from ingot.compiler.driver.pipelines import gradient_pipeline
@@ -162,3 +163,12 @@ def test_gradients_are_those_of_differences(name: str) -> None:
         for argument, gradient in zip(wrt, together, strict=True):
             alone = evaluate(_gradient(name, (argument,)), "main", [*values.values(), *cotangents])
             np.testing.assert_allclose(alone[0], gradient, rtol=1e-12)
+
+
+def test_arguments_without_gradient_are_left_out() -> None:
+    text = "A[i] := x[i] * w[i]\n@arg x: f32[3], w: f32[3]\n@nograd w"
+    options = CompileOptions(targets=(), differentiate=Differentiate())
+    gradient = read_module(gradient_text(text, "a.tin", options), "g.mlir", make_context())
+    one, two = np.ones(3, np.float32), np.full(3, 2, np.float32)
+    (d_x,) = evaluate(gradient, "main", [one, two, one])
+    assert d_x.tolist() == [2, 2, 2]
