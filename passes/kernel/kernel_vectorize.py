@@ -31,6 +31,7 @@ from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes, erase_unused, result_index, upper_bound
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
+from ingot.passes.kernel.online_softmax import find_online, is_long, reduce_online
 from ingot.passes.kernel.reduction import reduce_at, reduce_points
 from ingot.passes.kernel.store import store
 
@@ -100,9 +101,14 @@ def _erase_tiles(ops: Sequence[Operation]) -> None:
 
 def _emit_row(evaluator: Evaluator, ops: Sequence[Operation], schedule: Schedule) -> None:
     """All threads of the threadgroup compute one row together."""
+    online = {m: pair for m, pair in find_online(ops).items() if is_long(m, schedule)}
+    done: set[Operation] = set()
     for op in ops:
         match op:
-            case GenericOp() if reduction_loops(op):
+            case GenericOp() if op in online:
+                reduce_online(evaluator, online[op], schedule)
+                done.add(online[op].total)
+            case GenericOp() if reduction_loops(op) and op not in done:
                 if all(n == 1 for r in op.results for n in shape_of(r)):
                     reduce_row(evaluator, op, schedule)
             case MaterializeInDestinationOp():
