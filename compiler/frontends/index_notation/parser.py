@@ -46,6 +46,9 @@ UPDATES: dict[str, str] = {
 }
 """Operators that combine with what the target holds, and the reducer that they imply."""
 
+_MOST = 1 << 31
+"""Sizes and ends of ranges are below it: no device has as many elements of a dimension."""
+
 _LEVELS: tuple[tuple[str, ...], ...] = (
     ("||",),
     ("&&",),
@@ -150,9 +153,12 @@ class _Parser:
 
     def _integer(self, what: str) -> int:
         negative = self._take("-")
+        where = self.token.place
         if self.token.kind != "number" or not self.token.text.isdigit():
             raise self.unexpected(what)
         value = int(self._next().text)
+        if value >= _MOST:
+            raise Refusal(f"{value} is too large", where.location)
         return -value if negative else value
 
     # The program

@@ -44,6 +44,7 @@ from ingot.compiler.frontends.index_notation.syntax import (
     Expression,
     Name,
     Number,
+    Place,
 )
 from ingot.compiler.frontends.index_notation.types import (
     Scalar,
@@ -199,7 +200,8 @@ class Body:
 
     def _value(self, expression: Expression, want: Attribute) -> SSAValue:
         match expression:
-            case Number(value=number):
+            case Number(place, number):
+                _check_fits(number, want, place)
                 return self._constant(number, want)
             case Name(name=name) if name in self.scope.arrays:
                 return self._load(Access(expression.place, name, ()), want)
@@ -454,6 +456,17 @@ class Body:
         if bits(have) > bits(want):
             return add(TruncIOp(value, as_integer(want))).result
         return add((ExtUIOp if have == i1 else ExtSIOp)(value, as_integer(want))).result
+
+
+def _check_fits(number: float, want: Attribute, place: Place) -> None:
+    """Refuse a number that its integer type does not have."""
+    if is_float(want):
+        return
+    half = 1 << ((64 if want == index else bits(want)) - 1)
+    if not -half <= number < half:
+        raise Refusal(
+            f"{number} does not fit {want}", place.location, "write it as a float, as in 1e10"
+        )
 
 
 def wrapper_of(written: Expression) -> str | None:

@@ -54,6 +54,8 @@ WRONG = {
         14,
         "the exponent of an integer is a number that is written, or a float",
     ),
+    "A[i] := k[i] * 3000000000": (16, "3000000000 does not fit i32"),
+    "A[i] := i (i in 1:3000000000)": (19, "3000000000 is too large"),
     "A[i] := x[pad(i)]": (11, "pad needs how far the index goes past the ends"),
     "A[i] := x[pad(i, j)]": (18, "the padding of an index is a number"),
     "A[i] := e[mod(i)] (i in 1:3)": (11, "dimension 1 of e is empty, and mod finds no element"),
