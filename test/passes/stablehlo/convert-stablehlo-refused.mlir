@@ -155,3 +155,12 @@ func.func @unequal(%x: tensor<4x8xf32>, %w: tensor<7x3xf32>) -> tensor<4x3xf32> 
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
+
+// -----
+
+// Composites are expanded by a pass before this one.
+func.func @composite(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{stablehlo.composite is not supported yet}}
+  %0 = stablehlo.composite "lib.f" %x {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
