@@ -127,8 +127,8 @@ def _tile(options: CompileOptions, profile: TargetProfile) -> list[str]:
 
 
 def _buffer(options: CompileOptions, profile: TargetProfile) -> list[str]:
-    """L4: buffers and vectors."""
-    return ["kernel-bufferize", "kernel-vectorize"]
+    """L4: buffers and vectors; what unrolled loops repeat is computed once from here on."""
+    return ["kernel-bufferize", "kernel-vectorize", "cse"]
 
 
 def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
