@@ -108,10 +108,19 @@ def _reduce_exp(x: Value) -> tuple[Value, Value]:
     return k, x - k * LN2_HI - k * LN2_LO
 
 
+def _exp_reduced(r: Value) -> Value:
+    return r * r * polynomial(r, _EXP) + r + 1.0
+
+
 def exp(x: Value) -> Value:
     k, r = _reduce_exp(clamp(x, -104.0, 89.0))
-    y = r * r * polynomial(r, _EXP) + r + 1.0
-    return keep_nan(x, scale_by_power_of_two(y, k.to_int(32)))
+    return keep_nan(x, scale_by_power_of_two(_exp_reduced(r), k.to_int(32)))
+
+
+def _exp_normal(x: Value) -> Value:
+    """exp of a number in [-87, 88], where the result is a normal number."""
+    k, r = _reduce_exp(x)
+    return _exp_reduced(r) * power_of_two(k.to_int(32))
 
 
 def exp2(x: Value) -> Value:
@@ -277,7 +286,7 @@ def erf(x: Value) -> Value:
     a = x.abs()
     small = x * polynomial(x * x, _ERF_SMALL) + x
     limited = a.lt(4.0).select(a, 4.0)
-    tail = x.emitter.call("math.exp", -polynomial(limited, _ERF_LARGE))
+    tail = _exp_normal(-polynomial(limited, _ERF_LARGE))
     large = with_sign_of(1.0 - tail, x)
     return a.lt(0.92).select(small, keep_nan(x, large))
 
