@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Final, Protocol
 
-from ingot.runtime.errors import DeviceError
+from ingot.runtime.errors import DeviceError, HalUsageError
 
 
 class HasTimeline(Protocol):
@@ -63,10 +63,13 @@ class Backlog:
     def __init__(self) -> None:
         self.lock: Final = RLock()
         self._held: list[Submission] = []
+        self._closed = ""
 
     def submit(self, submission: Submission) -> None:
         """Start a submission now or later; raises what the device reports now."""
         with self.lock:
+            if self._closed:
+                raise HalUsageError(self._closed)
             if not submission.is_ready:
                 self._held.append(submission)
                 return
@@ -86,12 +89,13 @@ class Backlog:
                 except DeviceError:
                     continue
 
-    def abandon(self, error: DeviceError) -> None:
-        """Fail everything that is held: the device was closed."""
+    def close(self, sentence: str) -> None:
+        """Fail everything that is held, and refuse all that comes, with `sentence`."""
         with self.lock:
+            self._closed = sentence
             held, self._held = self._held, []
             for submission in held:
-                submission.fail(error)
+                submission.fail(DeviceError(sentence))
 
     def _start(self, submission: Submission) -> None:
         failure = submission.failure

@@ -13,11 +13,16 @@ GUARD = 16 << 20
 """Inaccessible bytes on both sides of a buffer: an access that is off by less is told from it."""
 
 
+class _Mapping:
+    """Lives as long as the memory or a view of it."""
+
+
 class GuardedMemory:
     """`size` zeroed bytes that end where inaccessible pages begin.
 
     The data start at a multiple of `alignment`; up to `alignment - 1` bytes lie behind them.
-    The memory is given back by `release` or with the object; `view` must not be used afterwards.
+    The memory is given back by `release`, after which `view` must not be used, or with the object
+    and the last view.
     """
 
     def __init__(self, size: int, alignment: int = 16) -> None:
@@ -32,8 +37,10 @@ class GuardedMemory:
         self.last: Final[int] = region.mapping + region.mapping_size - GUARD
         """The address where the upper guard begins."""
         array = (ctypes.c_uint8 * size).from_address(self.address)
+        mapping = _Mapping()
+        vars(array)["owner"] = mapping
         self.view: Final = memoryview(array).cast("B")
-        self._finalizer = weakref.finalize(self, _free, region)
+        self._finalizer = weakref.finalize(mapping, _free, region)
 
     def release(self) -> None:
         """Unmap the memory; a second call does nothing."""

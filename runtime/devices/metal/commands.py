@@ -154,8 +154,10 @@ class MetalCommandBuffer(CommandBuffer):
         buffer = cast(MetalBuffer, target.buffer).mtl_buffer
         if len(set(pattern)) == 1 and not target.offset % 4 and not target.length % 4:
             whole = (target.offset, target.length)
+            # PyObjC passes the byte as a `char`, with a sign.
+            value = int.from_bytes(pattern[:1], "little", signed=True)
             self._steps.append(
-                lambda encoder: encoder.blit().fillBuffer_range_value_(buffer, whole, pattern[0])
+                lambda encoder: encoder.blit().fillBuffer_range_value_(buffer, whole, value)
             )
             return
         words = pattern.ljust(4, b"\0")

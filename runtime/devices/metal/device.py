@@ -6,14 +6,22 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ingot.runtime.devices.info import DeviceInfo
+from ingot.runtime.devices.metal import memory as metal_memory
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
-from ingot.runtime.devices.metal.memory import MetalBuffer
 from ingot.runtime.devices.metal.native import load_metal
 from ingot.runtime.devices.metal.pipeline import ByteKernels, MetalPipeline
 from ingot.runtime.devices.metal.sync import MetalQueue, MetalSemaphore
 from ingot.runtime.devices.timeline import Backlog
-from ingot.runtime.errors import DeviceError, DeviceUnavailableError, HalUsageError
-from ingot.runtime.hal import CommandBuffer, Device, Executable, Limits, Memory, Semaphore
+from ingot.runtime.errors import DeviceUnavailableError, HalUsageError
+from ingot.runtime.hal import (
+    Buffer,
+    CommandBuffer,
+    Device,
+    Executable,
+    Limits,
+    Memory,
+    Semaphore,
+)
 from ingot.targets.bundle.model import Kernel
 
 _APPLE_FAMILIES: Final = range(1, 16)
@@ -35,6 +43,7 @@ _FEATURES: Final = frozenset(
         "subgroup-shuffle",
         "subgroup-shuffle-relative",
         "subgroup-quad",
+        "wrap-host-memory",
     }
 )
 """What every Apple GPU of family 7 or later has."""
@@ -92,8 +101,11 @@ class MetalDevice(Device):
         known = ", ".join(f"{i} ({device.name()})" for i, device in enumerate(devices))
         raise DeviceUnavailableError(f"there is no Metal device '{selector}'; there are: {known}")
 
-    def _allocate(self, size: int, memory: Memory) -> MetalBuffer:
-        return MetalBuffer(self, self._mtl_device, size, memory)
+    def _allocate(self, size: int, memory: Memory) -> Buffer:
+        return metal_memory.allocate(self, self._mtl_device, size, memory)
+
+    def wrap_host_memory(self, data: memoryview) -> Buffer:
+        return metal_memory.wrap(self, self._mtl_device, data)
 
     def load(
         self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]
@@ -114,7 +126,7 @@ class MetalDevice(Device):
         return MetalSemaphore(self, self._mtl_device, self._backlog, value)
 
     def close(self) -> None:
-        self._backlog.abandon(DeviceError("the Metal device was closed"))
+        self._backlog.close("the Metal device was closed")
         self._metal_queue.finish()
 
 

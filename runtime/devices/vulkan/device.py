@@ -27,7 +27,7 @@ from ingot.runtime.devices.vulkan.native import (
 )
 from ingot.runtime.devices.vulkan.pipeline import Layouts, VulkanPipeline
 from ingot.runtime.devices.vulkan.sync import VulkanQueue, VulkanSemaphore
-from ingot.runtime.errors import DeviceError, DeviceUnavailableError, HalUsageError
+from ingot.runtime.errors import DeviceUnavailableError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Executable, Memory, Semaphore
 from ingot.targets.bundle.model import Kernel
 
@@ -105,7 +105,7 @@ class VulkanDevice(Device):
         return VulkanSemaphore(self, self._handle, self._backlog, value)
 
     def close(self) -> None:
-        self._backlog.abandon(DeviceError("the Vulkan device was closed"))
+        self._backlog.close("the Vulkan device was closed")
         self._handle.close()
 
 

@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from support import metal_stand_in
 
 import ingot.runtime as rt
+from ingot.runtime.devices.metal import pipeline as metal_pipeline
 from ingot.runtime.hal import Device
 from ingot.targets.bundle import model as m
 
 from .kernels import axpy
 
-DEVICES = ("vulkan", "vulkan-discrete", "host")
+METAL = "metal" if sys.platform == "darwin" else "metal-stand-in"
+DEVICES = ("vulkan", "vulkan-discrete", "host", METAL)
 
 
 def open_for_test(name: str) -> Device:
-    """Open a device; `vulkan-discrete` is Vulkan with memory that the host cannot map."""
-    if name != "vulkan-discrete":
-        return rt.open_device(name)
-    from ingot.runtime.devices.vulkan.device import VulkanDevice
-    from ingot.runtime.devices.vulkan.instance import physical_devices
+    """Open a device, or a variation of one that no user has.
 
-    return VulkanDevice(replace(physical_devices()[0], is_unified=False))
+    `vulkan-discrete` is Vulkan with memory that the host cannot map, `metal-stand-in` the Metal
+    device on `support.metal_stand_in`.
+    """
+    match name:
+        case "vulkan-discrete":
+            from ingot.runtime.devices.vulkan.device import VulkanDevice
+            from ingot.runtime.devices.vulkan.instance import physical_devices
+
+            return VulkanDevice(replace(physical_devices()[0], is_unified=False))
+        case "metal-stand-in":
+            from ingot.runtime.devices.metal.device import MetalDevice
+
+            return MetalDevice(metal_stand_in.MTLCopyAllDevices()[0])
+        case _:
+            return rt.open_device(name)
 
 
 @pytest.fixture(scope="session", params=DEVICES)
-def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+def device_name(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A name for `open_for_test`; a test is skipped where there is no such device."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "metal-stand-in":
+            patch.setattr(metal_pipeline, "load_metal", lambda: metal_stand_in)
+        yield request.param
+
+
+@pytest.fixture(scope="session")
+def device(device_name: str) -> Iterator[Device]:
     try:
-        opened = open_for_test(request.param)
+        opened = open_for_test(device_name)
     except rt.DeviceUnavailableError as error:
         pytest.skip(str(error))
     yield opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import mmap
 
 import pytest
@@ -69,6 +70,13 @@ def test_impossible_sizes_are_refused(device: Device) -> None:
         device.allocate(-1)
 
 
+def test_a_view_keeps_its_memory(device: Device) -> None:
+    view = device.allocate(1 << 20, Memory.HOST).map()
+    gc.collect()
+    view[:] = bytes(1 << 20)
+    assert view[-1] == 0
+
+
 def test_release_twice_is_harmless(device: Device) -> None:
     buffer = device.allocate(16)
     buffer.release()
@@ -93,3 +101,5 @@ def test_the_callers_memory_is_used_without_a_copy(device: Device) -> None:
     assert bytes(memory[:9]) == b"abcd\0xxx\0"
     with pytest.raises(rt.HalUsageError, match="writable"):
         device.wrap_host_memory(memory.toreadonly())
+    with pytest.raises(rt.HalUsageError, match="aligned to"):
+        device.wrap_host_memory(memory[1:])

@@ -7,6 +7,7 @@ import pytest
 import ingot.runtime as rt
 from ingot.runtime.hal import Device, Semaphore
 
+from ..conftest import open_for_test
 from .work import SOON, filled, record
 
 
@@ -78,11 +79,12 @@ def test_a_failure_goes_all_the_way_and_no_further(device: Device) -> None:
     assert area.read() == b"cccc"
 
 
-def test_a_closed_device_fails_what_still_waits(device: Device) -> None:
-    opened = type(device).open("")
+def test_a_closed_device_fails_what_still_waits(device: Device, device_name: str) -> None:
+    opened = open_for_test(device_name)
     go, done = semaphores(opened, 2)
     opened.queue.submit([], wait=[(go, 1)], signal=[(done, 1)])
     opened.close()
+    assert opened is not device
     with pytest.raises(rt.DeviceError, match="was closed"):
         done.wait(1, SOON)
     with pytest.raises(rt.HalUsageError, match="was closed"):

@@ -1,0 +1,295 @@
+"""Queues, command buffers and encoders, and the thread that runs what was committed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from queue import SimpleQueue
+from struct import unpack
+from threading import Event, Thread
+from typing import Any, Final
+
+from ingot.runtime.devices.host.binding import Binding
+from ingot.runtime.errors import DeviceError
+
+from .device import (
+    MOST_THREADS,
+    MTLBuffer,
+    MTLComputePipelineState,
+    MTLSharedEvent,
+    NSError,
+)
+from .signatures import Selectors, require, selector
+
+NOT_ENQUEUED, COMMITTED, COMPLETED, ERROR = 0, 2, 4, 5
+_CONCURRENT: Final = 1
+_BUFFERS: Final = 1
+_MOST_BYTES: Final = 4096
+_LAST_INDEX: Final = 30
+
+Work = Callable[[], None]
+_Bound = tuple[MTLBuffer, int] | bytes
+"""A buffer with an offset, or bytes that were copied."""
+
+
+class MTLCommandQueue(Selectors):
+    """Runs command buffers in the order of their commits, one after the other."""
+
+    def __init__(self) -> None:
+        self._committed: SimpleQueue[MTLCommandBuffer] = SimpleQueue()
+        self._thread = Thread(target=_run_all, args=(self._committed,), daemon=True)
+        self._thread.start()
+
+    @selector()
+    def commandBuffer(self) -> MTLCommandBuffer:
+        return MTLCommandBuffer(self._committed)
+
+
+def _run_all(committed: SimpleQueue[MTLCommandBuffer]) -> None:
+    while True:
+        buffer = committed.get()
+        buffer.run()
+        del buffer
+
+
+class MTLCommandBuffer(Selectors):
+    """Used once: encoded, committed, completed."""
+
+    def __init__(self, committed: SimpleQueue[MTLCommandBuffer]) -> None:
+        self._committed = committed
+        self._work: list[Work] = []
+        self._handlers: list[Callable[[MTLCommandBuffer], None]] = []
+        self._encoder: _Encoder | None = None
+        self._status = NOT_ENQUEUED
+        self._error: NSError | None = None
+        self._done = Event()
+
+    @selector("Q")
+    def computeCommandEncoderWithDispatchType_(self, kind: int) -> MTLComputeCommandEncoder:
+        require(kind == _CONCURRENT, "the stand-in has concurrent compute encoders only")
+        self._encoder = MTLComputeCommandEncoder(self)
+        return self._encoder
+
+    @selector()
+    def blitCommandEncoder(self) -> MTLBlitCommandEncoder:
+        self._encoder = MTLBlitCommandEncoder(self)
+        return self._encoder
+
+    @selector("@", "Q")
+    def encodeWaitForEvent_value_(self, event: MTLSharedEvent, value: int) -> None:
+        self.add([lambda: _wait(event, value)])
+
+    @selector("@", "Q")
+    def encodeSignalEvent_value_(self, event: MTLSharedEvent, value: int) -> None:
+        self.add([lambda: event.setSignaledValue_(value)])
+
+    @selector("block")
+    def addCompletedHandler_(self, handler: Callable[[MTLCommandBuffer], None]) -> None:
+        require(self._status == NOT_ENQUEUED, "a handler was added after the commit")
+        self._handlers.append(handler)
+
+    @selector()
+    def commit(self) -> None:
+        self.require_open("commit")
+        self._status = COMMITTED
+        self._committed.put(self)
+
+    @selector()
+    def waitUntilCompleted(self) -> None:
+        require(self._status != NOT_ENQUEUED, "nobody will complete what was not committed")
+        self._done.wait()
+
+    @selector()
+    def status(self) -> int:
+        return self._status
+
+    @selector()
+    def error(self) -> NSError | None:
+        return self._error
+
+    def add(self, work: list[Work]) -> None:
+        """Append what an ended encoder, or the buffer itself, encoded."""
+        self.require_open("encoding")
+        self._work += work
+
+    def require_open(self, what: str) -> None:
+        """Require that no encoder is open and nothing was committed."""
+        is_ended = self._encoder is None or self._encoder.is_ended
+        require(is_ended, f"{what} while an encoder is open")
+        require(self._status == NOT_ENQUEUED, f"{what} after the commit")
+
+    def run(self) -> None:
+        """Run everything up to the first failure, then tell the handlers."""
+        status = COMPLETED
+        try:
+            for work in self._work:
+                work()
+        except DeviceError as error:
+            self._error, status = NSError(str(error)), ERROR
+        self._status = status
+        self._work.clear()
+        for handler in self._handlers:
+            handler(self)
+        self._handlers.clear()
+        self._done.set()
+
+
+def _wait(event: MTLSharedEvent, value: int) -> None:
+    while not event.waitUntilSignaledValue_timeoutMS_(value, 1000):
+        pass
+
+
+class _Encoder(Selectors):
+    """Commands between barriers have no order: they run from the last to the first."""
+
+    def __init__(self, buffer: MTLCommandBuffer) -> None:
+        buffer.require_open("a new encoder")
+        self._buffer = buffer
+        self._segments: list[list[Work]] = [[]]
+        self.is_ended = False
+
+    @selector()
+    def endEncoding(self) -> None:
+        self.require_open("endEncoding")
+        self.is_ended = True
+        self._buffer.add([work for segment in self._segments for work in reversed(segment)])
+
+    def require_open(self, what: str) -> None:
+        require(not self.is_ended, f"{what} after endEncoding")
+
+    def add(self, what: str, work: Work) -> None:
+        self.require_open(what)
+        self._segments[-1].append(work)
+
+    def barrier(self) -> None:
+        self.require_open("a barrier")
+        self._segments.append([])
+
+
+class MTLBlitCommandEncoder(_Encoder):
+    @selector("@", "NSRange", "z")
+    def fillBuffer_range_value_(self, buffer: MTLBuffer, part: tuple[int, int], value: int) -> None:
+        start, length = part
+        require(length > 0 and start + length <= buffer.size, "the fill leaves the buffer")
+        require(start % 4 == length % 4 == 0, "fills are whole words on macOS")
+        self.add("fill", lambda: _set(buffer, start, value & 0xFF, length))
+
+    @selector("@", "Q", "@", "Q", "Q")
+    def copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
+        self, source: MTLBuffer, start: int, target: MTLBuffer, to: int, size: int
+    ) -> None:
+        require(size > 0 and start + size <= source.size, "the copy leaves the source")
+        require(to + size <= target.size, "the copy leaves the target")
+        require(start % 4 == to % 4 == size % 4 == 0, "copies are whole words on macOS")
+        overlaps = source is target and start < to + size and to < start + size
+        require(not overlaps, "the source and the target of a copy overlap")
+        self.add("copy", lambda: _move(target, to, source, start, size))
+
+
+def _set(buffer: MTLBuffer, start: int, value: int, length: int) -> None:
+    ctypes.memset(buffer.address + start, value, length)
+
+
+def _move(target: MTLBuffer, to: int, source: MTLBuffer, start: int, size: int) -> None:
+    ctypes.memmove(target.address + to, source.address + start, size)
+
+
+class MTLComputeCommandEncoder(_Encoder):
+    def __init__(self, buffer: MTLCommandBuffer) -> None:
+        super().__init__(buffer)
+        self._state: MTLComputePipelineState | None = None
+        self._bound: dict[int, _Bound] = {}
+        self._resident: dict[int, MTLBuffer] = {}
+
+    @selector("@")
+    def setComputePipelineState_(self, state: MTLComputePipelineState) -> None:
+        self.require_open("setComputePipelineState")
+        self._state = state
+
+    @selector("@", "Q", "Q")
+    def setBuffer_offset_atIndex_(self, buffer: MTLBuffer, offset: int, index: int) -> None:
+        self.require_open("setBuffer")
+        require(index <= _LAST_INDEX, f"there is no buffer {index}")
+        require(buffer is not None and offset < buffer.size, f"offset {offset} leaves the buffer")
+        self._bound[index] = (buffer, offset)
+
+    @selector("^v", "Q", "Q")
+    def setBytes_length_atIndex_(self, data: bytes, length: int, index: int) -> None:
+        self.require_open("setBytes")
+        require(index <= _LAST_INDEX, f"there is no buffer {index}")
+        require(length == len(data), "the length is not that of the bytes")
+        require(0 < length <= _MOST_BYTES, f"setBytes takes 1 to {_MOST_BYTES} bytes")
+        self._bound[index] = bytes(data)
+
+    @selector("@", "Q")
+    def useResource_usage_(self, buffer: MTLBuffer, usage: int) -> None:
+        self.require_open("useResource")
+        require(usage in (1, 2, 3), f"there is no usage {usage}")
+        self._resident[id(buffer)] = buffer
+
+    @selector("Q")
+    def memoryBarrierWithScope_(self, scope: int) -> None:
+        require(scope == _BUFFERS, "the stand-in has barriers for buffers only")
+        self.barrier()
+
+    @selector("MTLSize", "MTLSize")
+    def dispatchThreadgroups_threadsPerThreadgroup_(
+        self, groups: tuple[int, int, int], threads: tuple[int, int, int]
+    ) -> None:
+        require(0 not in groups, "a grid has at least one threadgroup")
+        self._dispatch(lambda: groups, threads)
+
+    @selector("@", "Q", "MTLSize")
+    def dispatchThreadgroupsWithIndirectBuffer_indirectBufferOffset_threadsPerThreadgroup_(
+        self, grid: MTLBuffer, offset: int, threads: tuple[int, int, int]
+    ) -> None:
+        require(offset % 4 == 0, "the grid of an indirect dispatch is at a multiple of 4")
+        require(offset + 12 <= grid.size, "the grid leaves its buffer")
+
+        def groups() -> tuple[int, int, int]:
+            x, y, z = unpack("<3I", ctypes.string_at(grid.address + offset, 12))
+            return x, y, z
+
+        self._dispatch(groups, threads)
+
+    def _dispatch(
+        self, groups: Callable[[], tuple[int, int, int]], threads: tuple[int, int, int]
+    ) -> None:
+        state = self._state
+        require(state is not None, "a dispatch without a pipeline state")
+        assert state is not None
+        x, y, z = threads
+        require(0 < x * y * z <= MOST_THREADS, f"{x * y * z} threads a threadgroup")
+        bindings: list[Binding] = []
+        kept: list[Any] = []
+        for index in range(max(state.buffers, default=-1) + 1):
+            bound = self._bound.get(index)
+            name = state.buffers.get(index, f"buffer {index}")
+            require(bound is not None or index not in state.buffers, f"buffer {index} is not bound")
+            bindings.append(self._binding(name, bound, state.alignments.get(index, 1), kept))
+
+        def run() -> None:
+            # Holds the buffers, as Metal does, until the command buffer is completed.
+            assert kept or not bindings
+            state.kernel.run(bindings, groups(), threads, guard=False)
+
+        self.add("dispatch", run)
+
+    def _binding(
+        self,
+        name: str,
+        bound: _Bound | None,
+        alignment: int,
+        kept: list[Any],
+    ) -> Binding:
+        if not isinstance(bound, tuple):
+            copy = ctypes.create_string_buffer(bound or b"\0", len(bound or b"\0"))
+            kept.append(copy)
+            return Binding(name, ctypes.addressof(copy), len(copy), writable=False)
+        buffer, offset = bound
+        require(offset % alignment == 0, f"offset {offset} of {name} breaks its alignment")
+        for pointee in buffer.pointees.values():
+            require(id(pointee) in self._resident, f"a buffer of argument buffer {name} is unused")
+        kept.extend([buffer, *buffer.pointees.values()])
+        whole = buffer.memory if offset == 0 else None
+        return Binding(name, buffer.address + offset, buffer.size - offset, memory=whole)

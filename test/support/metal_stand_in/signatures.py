@@ -1,0 +1,79 @@
+"""How PyObjC calls Objective-C: a selector's colons are underscores, every argument has a type."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+
+class MetalRule(AssertionError):
+    """What would end a process on a Mac: a call that Metal or PyObjC does not allow."""
+
+
+def require(is_kept: object, rule: str) -> None:
+    """Raise `MetalRule` unless a rule is kept."""
+    if not is_kept:
+        raise MetalRule(rule)
+
+
+def _is_unsigned(value: Any) -> bool:
+    return isinstance(value, int) and 0 <= value < 2**64
+
+
+def _is_struct(fields: int) -> Callable[[Any], bool]:
+    return lambda value: (
+        isinstance(value, tuple) and len(value) == fields and all(map(_is_unsigned, value))
+    )
+
+
+def _takes_one_argument(value: Any) -> bool:
+    if not callable(value):
+        return False
+    parameters = inspect.signature(value).parameters.values()
+    return len([p for p in parameters if p.default is p.empty]) == 1
+
+
+_IS_OF_TYPE: dict[str, Callable[[Any], bool]] = {
+    "Q": _is_unsigned,
+    # Bytes cross as `char`, with a sign, though Metal's have none.
+    "z": lambda value: isinstance(value, int) and -128 <= value <= 127,
+    "Z": lambda value: isinstance(value, bool),
+    "NSRange": _is_struct(2),
+    "MTLSize": _is_struct(3),
+    "@": lambda value: value is None or isinstance(value, str | Selectors),
+    "^v": lambda value: isinstance(value, bytes | memoryview),
+    "o^@": lambda value: value is None,
+    "block": _takes_one_argument,
+    "SEL": lambda value: isinstance(value, str | bytes),
+}
+
+
+class Selectors:
+    """An Objective-C object."""
+
+
+def selector(*types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A method whose arguments have these types; one that ends in an underscore per argument."""
+
+    def typed(method: Callable[..., Any]) -> Callable[..., Any]:
+        name = method.__name__
+        assert name.count("_") == len(types), name
+
+        @wraps(method)
+        def call(self: Selectors, *arguments: Any) -> Any:
+            require(
+                len(arguments) == len(types),
+                f"{name} takes {len(types)} arguments, got {len(arguments)}",
+            )
+            for position, (argument, kind) in enumerate(zip(arguments, types, strict=True)):
+                require(
+                    _IS_OF_TYPE[kind](argument),
+                    f"argument {position} of {name} is no '{kind}': {argument!r}",
+                )
+            return method(self, *arguments)
+
+        return call
+
+    return typed

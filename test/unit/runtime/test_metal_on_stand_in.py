@@ -1,0 +1,134 @@
+"""The Metal device on the stand-in: argument buffers, faults; and that the stand-in has rules.
+
+The HAL's contract and programs run on it by the `device` fixture.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.metal_stand_in import MetalRule, MTLCompileOptions, MTLCopyAllDevices
+
+import ingot.runtime as rt
+from ingot.runtime.devices.metal import pipeline as metal_pipeline
+from ingot.runtime.devices.metal.device import MetalDevice
+from ingot.runtime.hal import BufferRange
+
+from .conformance.work import filled, record, run
+from .conftest import METAL, open_for_test
+from .kernels import axpy
+
+pytestmark = pytest.mark.skipif(METAL == "metal", reason="this is a Mac: its own Metal is tested")
+
+ARGUMENT_BUFFER_MSL = """
+#include <metal_stdlib>
+using namespace metal;
+struct Constants { uint n; float a; };
+struct Buffers {
+    const device float* x [[id(0)]];
+    const device float* y [[id(1)]];
+    device float* out [[id(2)]];
+};
+kernel void axpy_main(constant Buffers& b [[buffer(0)]], constant Constants& c [[buffer(1)]],
+                      uint3 gid [[thread_position_in_grid]]) {
+    if (gid.x < c.n) { b.out[gid.x] = b.x[gid.x] * c.a + b.y[gid.x]; }
+}
+"""
+
+
+@pytest.fixture
+def metal(monkeypatch: pytest.MonkeyPatch) -> Iterator[MetalDevice]:
+    from support import metal_stand_in
+
+    monkeypatch.setattr(metal_pipeline, "load_metal", lambda: metal_stand_in)
+    device = open_for_test("metal-stand-in")
+    assert isinstance(device, MetalDevice)
+    yield device
+    device.close()
+
+
+def test_kernels_with_an_argument_buffer(metal: MetalDevice) -> None:
+    kernel = replace(axpy(), msl=ARGUMENT_BUFFER_MSL, argument_buffer=True)
+    pipeline = metal.load([kernel], "safe", (3, 1)).pipelines[0]
+    area = filled(metal, np.arange(128, dtype=np.float32).tobytes())
+    out = filled(metal, bytes(256))
+    bindings = [BufferRange(area, 0, 256), BufferRange(area, 256, 256), out.whole]
+    constants = struct.pack("<If", 64, 2.0)
+    run(metal, lambda c: c.dispatch(pipeline, (1, 1, 1), bindings, constants))
+    x = np.arange(128, dtype=np.float32)
+    assert np.array_equal(np.frombuffer(out.read(), np.float32), 2 * x[:64] + x[64:])
+
+
+def test_a_kernel_that_fails_reaches_all_who_wait_and_nobody_else(metal: MetalDevice) -> None:
+    pipeline = metal.load([axpy()], "safe", (3, 1)).pipelines[0]
+    small = filled(metal, bytes(256))
+    reaches_past = record(
+        metal,
+        lambda c: c.dispatch(
+            pipeline, (64, 1, 1), [small.whole] * 3, struct.pack("<If", 64 * 64, 1.0)
+        ),
+    )
+    failed, after = metal.create_semaphore(), metal.create_semaphore()
+    metal.queue.submit([reaches_past], signal=[(failed, 1)])
+    metal.queue.submit([], wait=[(failed, 1)], signal=[(after, 1)])
+    for semaphore in (after, failed):
+        with pytest.raises(rt.DeviceError, match=r"^Metal failed: .*axpy"):
+            semaphore.wait(1, 60)
+    run(metal, lambda c: c.fill(small.whole, b"\xa5"))
+    assert small.read() == b"\xa5" * 256
+
+
+def compute(mtl: Any, use: Callable[[Any], None]) -> None:
+    encoder = mtl.newCommandQueue().commandBuffer().computeCommandEncoderWithDispatchType_(1)
+    use(encoder)
+
+
+def blit(mtl: Any, use: Callable[[Any, Any], None]) -> None:
+    buffer = mtl.newBufferWithLength_options_(64, 0)
+    use(mtl.newCommandQueue().commandBuffer().blitCommandEncoder(), buffer)
+
+
+def commit_an_open_encoder(mtl: Any) -> None:
+    buffer = mtl.newCommandQueue().commandBuffer()
+    buffer.blitCommandEncoder()
+    buffer.commit()
+
+
+def dispatch_without_buffers(mtl: Any) -> None:
+    options = MTLCompileOptions.alloc().init()
+    options.setMathMode_(0)
+    library, _ = mtl.newLibraryWithSource_options_error_(axpy().msl, options, None)
+    function = library.newFunctionWithName_("axpy_main")
+    state, _ = mtl.newComputePipelineStateWithFunction_error_(function, None)
+
+    def use(encoder: Any) -> None:
+        encoder.setComputePipelineState_(state)
+        encoder.dispatchThreadgroups_threadsPerThreadgroup_((1, 1, 1), (64, 1, 1))
+
+    compute(mtl, use)
+
+
+@pytest.mark.parametrize(
+    ("misuse", "rule"),
+    [
+        (lambda m: m.newBufferWithLength_options_(0, 0), "at least one byte"),
+        (lambda m: m.newBufferWithLength_options_(-1, 0), "argument 0 .* is no 'Q': -1"),
+        (lambda m: m.newBufferWithLength_options_(4), "takes 2 arguments, got 1"),
+        (lambda m: blit(m, lambda e, b: e.fillBuffer_range_value_(b, (0, 64), 200)), "no 'z': 200"),
+        (lambda m: blit(m, lambda e, b: e.fillBuffer_range_value_(b, (1, 4), 0)), "whole words"),
+        (lambda m: blit(m, lambda e, b: (e.endEncoding(), e.endEncoding())), "after endEncoding"),
+        (lambda m: compute(m, lambda e: e.setBytes_length_atIndex_(b"1", 2, 0)), "not that of"),
+        (lambda m: compute(m, lambda e: e.setBytes_length_atIndex_(b"1", 1, 31)), "no buffer 31"),
+        (lambda m: m.newCommandQueue().commandBuffer().waitUntilCompleted(), "not committed"),
+        (commit_an_open_encoder, "commit while an encoder is open"),
+        (dispatch_without_buffers, "buffer 0 is not bound"),
+    ],
+)
+def test_the_stand_in_enforces_rules(misuse: Callable[[Any], None], rule: str) -> None:
+    with pytest.raises(MetalRule, match=rule):
+        misuse(MTLCopyAllDevices()[0])
