@@ -1,5 +1,6 @@
 # make demo   compile and run a program for Apple GPUs on this machine, and show what happened
 # make test   ruff, pyright, lit, pytest
+# make test-metal  the Metal device: on a Mac on its GPU, elsewhere on the tests' stand-in
 # make sweep  slower: every program, many shapes, every refusal
 # make fuzz   random programs against the evaluator: FUZZ="--programs 2000" or "--minutes 60"
 # make numerics  measure the functions again and rewrite the tables of docs/numerics.md
@@ -15,12 +16,16 @@ INTEGRATIONS := jax torch
 LINKS := $(ROOMS:%=build/typecheck/ingot/%) $(INTEGRATIONS:%=build/typecheck/ingot/%) \
   build/typecheck/ingot/integrations
 
-.PHONY: demo test lint typecheck lit pytest sweep fuzz bench bench-compile numerics clean
+.PHONY: demo test test-metal lint typecheck lit pytest sweep fuzz bench bench-compile numerics clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
 test: lint typecheck lit pytest
+
+test-metal: $(INSTALLED)
+	METAL_DEVICE_WRAPPER_TYPE=1 MTL_SHADER_VALIDATION=1 \
+	  $(BIN)/pytest -n 2 -m "not slow" -k metal test/unit/runtime test/e2e
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,8 +25,8 @@ EXAMPLES = ROOT / "examples"
 SHARED = ROOT.parent / "shared"
 """Real programs with expected outputs; tests that need them are skipped where they are not."""
 
-DEVICES = ("host", "vulkan")
-TARGETS = {"host": "metal:apple7", "vulkan": "vulkan:generic"}
+DEVICES = ("host", "vulkan", *(["metal"] if sys.platform == "darwin" else []))
+TARGETS = {"host": "metal:apple7", "metal": "metal:apple7", "vulkan": "vulkan:generic"}
 
 
 @cache
