@@ -40,7 +40,7 @@ _CLOSED = (
     arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp,
 )  # fmt: skip
 """Ops that do to i4 in i8, its sign repeated, what they do to i4."""
-_FROM_SIGNED = (arith.ExtSIOp, arith.SIToFPOp, arith.IndexCastOp)
+_FROM_SIGNED = (arith.ExtSIOp, arith.SIToFPOp, arith.IndexCastOp, arith.TruncIOp)
 _TO_SIGNED = (arith.ExtSIOp, ExtUIOp)
 """Ops that make an i4 of a narrower integer."""
 _WRAPPING = (arith.AddiOp, arith.SubiOp, arith.MuliOp)
@@ -196,7 +196,7 @@ def _rewrite(op: Operation, reads_i4: bool) -> None:
         return
     if isinstance(op, arith.ConstantOp):
         _replace_constant(op)
-    elif isinstance(op, arith.TruncIOp):
+    elif isinstance(op, arith.TruncIOp) and not reads_i4:
         emit = Emitter.before(op)
         byte = op.input if op.input.type == i8 else emit.add(TruncIOp(op.input, i8)).result
         op.result.replace_all_uses_with(_signed_nibble(emit, byte))

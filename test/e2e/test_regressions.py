@@ -154,7 +154,9 @@ func.func @main(%x: tensor<64xi4>) -> (tensor<64xf32>, tensor<64xi32>) {
     %u = arith.uitofp %s : i4 to f32
     %least = arith.constant -8 : i4
     %x8 = arith.xori %s, %least : i4
-    %more = arith.cmpi sgt, %a, %x8 : i4
+    %order = arith.cmpi sgt, %a, %x8 : i4
+    %odd = arith.trunci %x8 : i4 to i1
+    %more = arith.xori %order, %odd : i1
     %minus = arith.extsi %more : i1 to i4
     %t = arith.addi %x8, %minus : i4
     %w = arith.extui %t : i4 to i32
