@@ -105,7 +105,7 @@ def _on_cpu(shape: KernelShape, contraction: ContractionShape, profile: TargetPr
     A load costs a CPU that runs threads as lanes several times a multiply-add, so a thread computes
     as much as possible for what it loads. Larger tiles are also longer to compile.
     """
-    work = contraction.m * contraction.n * contraction.k * product(shape.parallel[:-2])
+    work = contraction.m * contraction.n * contraction.k * contraction.others(shape.parallel)
     rows_at_most = pow2_at_least(contraction.m)
     converts = "f32" not in (contraction.element, contraction.accumulator)
     tile = next(
@@ -115,11 +115,11 @@ def _on_cpu(shape: KernelShape, contraction: ContractionShape, profile: TargetPr
     )
     lanes = min(profile.simd_width, pow2_at_least(-(-contraction.n // tile[1])))
     down = profile.simd_width // lanes
-    lead = (1,) * len(shape.parallel[:-2])
+    loops = len(shape.parallel)
     return Schedule(
         kind="pointwise",
-        threadgroup=(*lead, down * tile[0], lanes * tile[1]),
-        thread=(*lead, *tile),
+        threadgroup=contraction.tile(loops, down * tile[0], lanes * tile[1]),
+        thread=contraction.tile(loops, *tile),
         threads=profile.simd_width,
         vector=vector_width(shape, contraction.n),
         unroll=4,
@@ -145,11 +145,11 @@ def rows_on_cpu(shape: KernelShape, profile: TargetProfile) -> Schedule | None:
 def _of_few_rows(shape: KernelShape, contraction: ContractionShape) -> Schedule:
     """Each thread computes all rows of a few columns, so that the right input is read once."""
     vector = vector_width(shape, contraction.n)
-    lead = (1,) * len(shape.parallel[:-2])
+    loops = len(shape.parallel)
     return Schedule(
         kind="pointwise",
-        threadgroup=(*lead, contraction.m, _FEW_ROWS_THREADS * vector),
-        thread=(*lead, contraction.m, vector),
+        threadgroup=contraction.tile(loops, contraction.m, _FEW_ROWS_THREADS * vector),
+        thread=contraction.tile(loops, contraction.m, vector),
         threads=_FEW_ROWS_THREADS,
         vector=vector,
         unroll=4,
@@ -177,17 +177,17 @@ def _on_fragments(
     if threads > profile.max_threads_per_threadgroup or staged > profile.threadgroup_memory:
         return None
     stages = 2 if contraction.k > reduction and 2 * staged <= profile.threadgroup_memory else 1
-    lead = (1,) * len(shape.parallel[:-2])
+    loops = len(shape.parallel)
     return Schedule(
         kind="contraction",
-        threadgroup=(*lead, *tiles.group),
-        thread=(*lead, unit.m, 2),
+        threadgroup=contraction.tile(loops, *tiles.group),
+        thread=contraction.tile(loops, unit.m, 2),
         threads=threads,
         vector=2,
         reduction=reduction,
         promote=(0, 1),
         stages=stages,
-        subgroup=(*lead, *tiles.part),
+        subgroup=contraction.tile(loops, *tiles.part),
         unit=(unit.m, unit.n, unit.k),
         swizzle=_swizzle(tiles, contraction),
     )
@@ -211,16 +211,16 @@ def _on_matrices(
     exchange = tiles.parts * unit.m * (unit.n + 4) * 4
     if staged + exchange > profile.threadgroup_memory:
         return None
-    lead = (1,) * len(shape.parallel[:-2])
+    loops = len(shape.parallel)
     return Schedule(
         kind="contraction",
-        threadgroup=(*lead, *tiles.group),
-        thread=(*lead, unit.m, unit.n),
+        threadgroup=contraction.tile(loops, *tiles.group),
+        thread=contraction.tile(loops, unit.m, unit.n),
         threads=tiles.parts * profile.simd_width,
         vector=vector_width(shape, contraction.n),
         reduction=reduction,
         promote=(0, 1),
-        subgroup=(*lead, *tiles.part),
+        subgroup=contraction.tile(loops, *tiles.part),
         unit=(unit.m, unit.n, unit.k),
         swizzle=_swizzle(tiles, contraction),
     )
@@ -233,7 +233,7 @@ def _choose(
     enough: int = _ENOUGH_THREADGROUPS,
 ) -> _Tiles:
     """The largest tiles that make enough threadgroups, or the smallest of those that fit."""
-    batch = product(shape.parallel[:-2])
+    batch = contraction.others(shape.parallel)
     fitting = [
         tiles
         for tiles in table
@@ -251,7 +251,7 @@ def _swizzle(tiles: _Tiles, contraction: ContractionShape) -> int:
     """Rows of threadgroups that follow each other: as many as columns run beside each other."""
     rows = -(-contraction.m // tiles.group[0])
     columns = -(-contraction.n // tiles.group[1])
-    if columns < 2 * _SWIZZLES[0]:
+    if columns < 2 * _SWIZZLES[0] or contraction.row_loop != -2:
         return 1
     return next((count for count in _SWIZZLES if rows % count == 0), 1)
 
@@ -272,11 +272,11 @@ def _on_registers(
     if not table:
         return None
     tiles = _choose(table, shape, contraction)
-    lead = (1,) * len(shape.parallel[:-2])
+    loops = len(shape.parallel)
     return Schedule(
         kind="contraction",
-        threadgroup=(*lead, *tiles.group),
-        thread=(*lead, *tiles.part),
+        threadgroup=contraction.tile(loops, *tiles.group),
+        thread=contraction.tile(loops, *tiles.part),
         threads=tiles.parts,
         vector=vector_width(shape, n),
         reduction=_DEPTH,

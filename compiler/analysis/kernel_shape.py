@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation, OpResult
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.type import get_element_type_or_self
 
+from ingot.compiler.analysis.affine_maps import plain_dims
 from ingot.compiler.analysis.attention import Attention, kernel_attention
 from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.dispatch_graph import LONG_REDUCTION
@@ -20,6 +21,7 @@ from ingot.compiler.analysis.structured import (
     match_combiner,
     match_contraction,
     reduction_loops,
+    row_dimension,
     shape_of,
 )
 from ingot.compiler.dialects.ingot import ScanOp
@@ -222,22 +224,21 @@ def _contraction(func: FuncOp, shape: tuple[int, ...]) -> ContractionShape | Non
         return None
     if any(shape_of(result) != shape for result in kernel_results(func)):
         return None
-    out = indexing_maps(op)[-1]
-    row, column = out.results[-2], out.results[-1]
-    assert isinstance(row, AffineDimExpr) and isinstance(column, AffineDimExpr)
-    sides = (contraction.m, contraction.n)
-    if not any(row.position in a and column.position in b for a, b in (sides, sides[::-1])):
+    loops = plain_dims(indexing_maps(op)[-1])
+    row_loop = row_dimension(op, contraction)
+    if row_loop is None:
         return None
     if not _keeps_order(func, op):
         return None
     extents = loop_extents(op)
     return ContractionShape(
-        m=extents[row.position],
-        n=extents[column.position],
+        m=extents[loops[row_loop] or 0],
+        n=extents[loops[-1] or 0],
         k=extents[contraction.k[0]],
         element=_factor_type(op),
         accumulator=str(element_type(op.results[0])),
         contiguous=tuple(shape_of(value)[-1] for value in op.inputs),
+        row_loop=row_loop,
     )
 
 

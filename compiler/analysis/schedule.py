@@ -160,7 +160,7 @@ class KernelShape:
 
 @dataclass(frozen=True)
 class ContractionShape:
-    """A contraction whose m and n are the last two shared loops, in elements."""
+    """A contraction whose n is the last shared loop, and whose m is another one, in elements."""
 
     m: int
     n: int
@@ -171,6 +171,24 @@ class ContractionShape:
     """Type of the result."""
     contiguous: tuple[int, ...] = ()
     """Extent of the last dimension of each input, along which it is contiguous."""
+    row_loop: int = -2
+    """The shared loop of m, counted from the last one, which is -1."""
+
+    def sides(self, tile: tuple[int, ...]) -> tuple[int, int]:
+        """Rows and columns of a tile that has a size for each shared loop."""
+        return tile[self.row_loop], tile[-1]
+
+    def others(self, tile: tuple[int, ...]) -> int:
+        """The product of all sizes but those two."""
+        rest = list(tile[:-1])
+        del rest[self.row_loop + 1]
+        return product(rest)
+
+    def tile(self, loops: int, rows: int, columns: int) -> tuple[int, ...]:
+        """The tile of these sides, 1 along all other of the shared loops."""
+        sizes = [1] * loops
+        sizes[self.row_loop], sizes[-1] = rows, columns
+        return tuple(sizes)
 
 
 def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:

@@ -98,22 +98,22 @@ def _row(s: Schedule) -> Iterator[str]:
 def _contraction(
     s: Schedule, shape: KernelShape, contraction: ContractionShape, profile: TargetProfile
 ) -> Iterator[str]:
-    if prod(s.threadgroup[:-2]) != 1:
-        yield "threadgroup must be 1 in all loops but the last two, rows and columns"
+    if contraction.others(s.threadgroup) != 1 or contraction.others(s.thread) != 1:
+        yield "threadgroup and thread must be 1 in all loops but those of rows and columns"
     if s.promote != (0, 1) or s.stages not in (1, 2):
         yield "promote must be [0, 1] and stages 1 or 2: both inputs are staged"
     if not 1 <= s.reduction <= 128:
         yield f"reduction is {s.reduction}; 1 to 128 elements are staged at once"
         return
-    group = s.threadgroup[-2:]
+    group, thread = contraction.sides(s.threadgroup), contraction.sides(s.thread)
     if s.unit:
         yield from _on_units(s, contraction, profile)
     else:
-        if s.thread[-2] % min(4, s.thread[-2]) or s.thread[-1] % s.vector:
+        if thread[0] % min(4, thread[0]) or thread[1] % s.vector:
             yield "rows of thread must be 1 to 4 or a multiple of 4, columns a multiple of vector"
         if s.reduction % s.unroll or s.unroll < 1:
             yield f"unroll is {s.unroll}; it must divide reduction, {s.reduction}"
-        parts = group[0] // s.thread[-2] * (group[1] // s.thread[-1])
+        parts = group[0] // thread[0] * (group[1] // thread[1])
         if parts != s.threads:
             yield f"threads is {s.threads}; threadgroup holds {parts} tiles of one thread"
         if contraction.n % s.vector:
@@ -131,19 +131,20 @@ def _on_units(s: Schedule, contraction: ContractionShape, profile: TargetProfile
         known = ", ".join(str(list(u)) for u in units) or "none"
         yield f"unit is {list(s.unit)}; {profile.name} has {known} for {contraction.element}"
         return
-    if len(s.subgroup) != len(s.threadgroup) or prod(s.subgroup[:-2]) != 1:
-        yield "subgroup must have the length of threadgroup, and 1 in all loops but the last two"
+    if len(s.subgroup) != len(s.threadgroup) or contraction.others(s.subgroup) != 1:
+        yield "subgroup must have the length of threadgroup, and 1 where that has to be 1"
         return
-    (m, n, k), group, part = s.unit, s.threadgroup[-2:], s.subgroup[-2:]
+    (m, n, k), part = s.unit, contraction.sides(s.subgroup)
+    group, thread = contraction.sides(s.threadgroup), contraction.sides(s.thread)
     if part[0] % m or part[1] % n or group[0] % part[0] or group[1] % part[1]:
         yield "subgroup must be made of units, and threadgroup of subgroups"
         return
     if s.reduction % k:
         yield f"reduction is {s.reduction}; it must be a multiple of the unit's depth, {k}"
-    if s.unit == (8, 8, 8) and (s.thread[-2:] != (8, 2) or s.vector != 2):
+    if s.unit == (8, 8, 8) and (thread != (8, 2) or s.vector != 2):
         yield "with 8x8 units thread must end in [8, 2] and vector be 2"
     if s.unit != (8, 8, 8) and (
-        any(extent % 8 for extent in contraction.contiguous) or s.thread[-2:] != (m, n)
+        any(extent % 8 for extent in contraction.contiguous) or thread != (m, n)
     ):
         yield "these units need inputs whose lines are multiples of 8, and thread to end in [m, n]"
     parts = group[0] // part[0] * (group[1] // part[1])

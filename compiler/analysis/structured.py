@@ -199,6 +199,18 @@ def match_contraction(op: GenericOp) -> Contraction | None:
     return contraction
 
 
+def row_dimension(op: GenericOp, contraction: Contraction) -> int | None:
+    """The last dimension of the result, counted from the end, of the other side than its columns.
+
+    The columns are the last dimension. None where that belongs to neither side, or has no other.
+    """
+    dims = [e.position for e in indexing_maps(op)[-1].results if isinstance(e, AffineDimExpr)]
+    sides = (contraction.m, contraction.n)
+    rows = next((a for a, b in (sides, sides[::-1]) if dims and dims[-1] in b), ())
+    places = [i - len(dims) for i, dim in enumerate(dims) if dim in rows]
+    return places[-1] if places else None
+
+
 _CASTS = (arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp, arith.SIToFPOp, arith.UIToFPOp)
 
 

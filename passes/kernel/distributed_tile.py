@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
 from ingot.compiler.dialects.linalg import GenericOp
+from ingot.passes.kernel.contraction_loops import ContractionLoops
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear
@@ -23,12 +24,14 @@ Point = tuple[Linear, Linear]
 class DistributedTile(ABC):
     """Accumulators that are vectors of `width` elements along a row of the result."""
 
-    def __init__(self, evaluator: Evaluator, op: GenericOp, width: int) -> None:
+    def __init__(
+        self, evaluator: Evaluator, op: GenericOp, loops: ContractionLoops, width: int
+    ) -> None:
         self.evaluator = evaluator
+        self.loops = loops
         self.width = width
-        rank = len(shape_of(op.results[0]))
-        self.lead = (Linear(),) * (rank - 2)
-        self.lanes = Lanes(rank - 1, width) if width > 1 else None
+        self.rank = len(shape_of(op.results[0]))
+        self.lanes = Lanes(self.rank - 1, width) if width > 1 else None
         self.wide = wide_accumulator(op.results[0])
         self.points = self.make_points()
 
@@ -65,4 +68,4 @@ class DistributedTile(ABC):
                 store(self.evaluator, view, index, self.lanes, value)
 
     def _indices(self) -> list[tuple[Linear, ...]]:
-        return [(*self.lead, *point) for point in self.points]
+        return [self.loops.result_index(self.rank, *point) for point in self.points]

@@ -35,8 +35,7 @@ class FragmentTile(DistributedTile):
     ) -> None:
         assert schedule.unit == (_SIDE,) * 3, "fragments of known place are 8x8"
         self.schedule = schedule
-        self.loops = loops
-        super().__init__(evaluator, op, _PER_LANE)
+        super().__init__(evaluator, op, loops, _PER_LANE)
 
     def layout(self, position: int) -> Layout:
         """Fragments are read along the rows of their matrices: rows of A run along the depth."""
@@ -44,7 +43,7 @@ class FragmentTile(DistributedTile):
 
     def make_points(self) -> list[Point]:
         evaluator = self.evaluator
-        rows, columns = self.schedule.subgroup[-2:]
+        rows, columns = self.loops.sides(self.schedule.subgroup)
         across = self.schedule.threadgroup[-1] // columns
         lane = evaluator.once("lane", lambda: evaluator.emit(LaneIdOp()).result)
         group = evaluator.once("subgroup", lambda: evaluator.emit(SubgroupIdOp()).result)

@@ -55,7 +55,7 @@ class MatrixTile:
         self.schedule = schedule
         self.op = op
         self.loops = loops
-        rows, columns = schedule.subgroup[-2:]
+        rows, columns = loops.sides(schedule.subgroup)
         across = schedule.threadgroup[-1] // columns
         group = evaluator.once("subgroup", lambda: evaluator.emit(SubgroupIdOp()).result)
         d = AffineDimExpr(0)
@@ -142,7 +142,7 @@ class MatrixTile:
             down = Linear.of(evaluator.apply(d // per_line, lane)) + start
             along = Linear.of(evaluator.apply(d % per_line, lane)) * width
             value = evaluator.load(view, (line + down, along), own)
-            index = (*(Linear(),) * (rank - 2), row + down, column + along)
+            index = self.loops.result_index(rank, row + down, column + along)
             if not _is_zero(self.init):
                 init = evaluator.element(self.init, index, lanes)
                 init = evaluator.widen(init, None if lanes is None else width)

@@ -39,9 +39,8 @@ class RegisterTile(DistributedTile):
         self, evaluator: Evaluator, schedule: Schedule, op: GenericOp, loops: ContractionLoops
     ) -> None:
         self.op = op
-        self.loops = loops
         self.schedule = schedule
-        super().__init__(evaluator, op, schedule.vector)
+        super().__init__(evaluator, op, loops, schedule.vector)
 
     def layout(self, position: int) -> Layout:
         """The depth counts lines: a thread reads vectors of rows and of columns."""
@@ -49,7 +48,7 @@ class RegisterTile(DistributedTile):
 
     def make_points(self) -> list[Point]:
         schedule = self.schedule
-        group, tile = schedule.threadgroup[-2:], schedule.thread[-2:]
+        group, tile = self.loops.sides(schedule.threadgroup), self.loops.sides(schedule.thread)
         across = group[1] // tile[1]
         self.block = min(_BLOCK, tile[0])
         threads_down = group[0] // tile[0]

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.contractions import Product
-from support.harness import assert_close, device, rt, run
+from support.harness import DEVICES, assert_close, bundle_for, device, rt, run
 
 from ingot.compiler.driver.compile import compile_module
 from ingot.compiler.driver.options import CompileOptions
@@ -124,3 +124,36 @@ def test_vulkan_products_in_registers_move_vectors() -> None:
     code = disassemble(kernel.spirv)
     chains = dict(re.findall(r"OpAccessChain (%\S+) (%\w+) ", code))
     assert set(chains) == {"%_ptr_StorageBuffer_v4float", "%_ptr_Workgroup_v4float"}
+
+
+HEADS = """
+func.func @main(%x: tensor<2x64x3x48xf32>, %y: tensor<2x72x3x48xf32>) -> tensor<2x64x3x72xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<2x64x3x72xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x64x3x72xf32>) -> tensor<2x64x3x72xf32>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(b, i, h, j, k) -> (b, i, h, k)>,
+                     affine_map<(b, i, h, j, k) -> (b, j, h, k)>,
+                     affine_map<(b, i, h, j, k) -> (b, i, h, j)>],
+    iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]
+  } ins(%x, %y : tensor<2x64x3x48xf32>, tensor<2x72x3x48xf32>) outs(%init : tensor<2x64x3x72xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<2x64x3x72xf32>
+  return %r : tensor<2x64x3x72xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_heads_between_rows_and_columns(where: str) -> None:
+    """A batch dimension between the two sides of the result is no obstacle to tiles."""
+    rng = np.random.default_rng(7)
+    x, y = (rng.standard_normal(s).astype("f4") for s in ((2, 64, 3, 48), (2, 72, 3, 48)))
+    bundle = bundle_for(HEADS, where)
+    (result,) = run(HEADS, where, [x, y])
+    assert_close(result, np.einsum("bihk,bjhk->bihj", x, y))
+    if where == "host":
+        assert "simdgroup_multiply_accumulate" in bundle.variants[0].kernels[0].msl
