@@ -30,7 +30,11 @@ LARGE = [
     Product(72, 104, 100, "bf16", "bf16", turned=(False, True), epilogue=True),
 ]
 SMALL = [Product(8, 8, 8), Product(33, 9, 17, "f16", "f16", epilogue=True), Product(16, 200, 24)]
-THIN = [Product(24, 40, 4096), Product(3, 512, 2048, "f16", "f16", epilogue=True)]
+THIN = [
+    Product(24, 40, 4096),
+    Product(3, 512, 2048, "f16", "f16", epilogue=True),
+    Product(4, 70, 600, turned=(False, True), epilogue=True),
+]
 """Few results of long sums, and few rows."""
 VULKAN = [*LARGE[1:4], *SMALL, *THIN]
 
