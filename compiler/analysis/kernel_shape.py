@@ -9,7 +9,8 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.type import get_element_type_or_self
 
 from ingot.compiler.analysis.affine_maps import plain_dims
-from ingot.compiler.analysis.attention import Attention, kernel_attention
+from ingot.compiler.analysis.attention import Attention
+from ingot.compiler.analysis.attention_kernels import kernel_attention
 from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.dispatch_graph import LONG_REDUCTION
 from ingot.compiler.analysis.schedule import ContractionShape, KernelShape

@@ -107,6 +107,20 @@ def _is_inside(value: SSAValue, op: Operation) -> bool:
     return False
 
 
+def users_of(op: Operation) -> set[Operation]:
+    """The ops at the level of `op` that use its results, or hold one that does."""
+    block = op.parent_block()
+    users: set[Operation] = set()
+    for use in (use for result in op.results for use in result.uses):
+        user = use.operation
+        while user.parent_block() is not block:
+            parent = user.parent_op()
+            assert parent is not None
+            user = parent
+        users.add(user)
+    return users
+
+
 def starts_at_zero(op: GenericOp) -> bool:
     """Whether a reduction with one result starts from a fill with zeros."""
     filled = op.outputs[0].owner

@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.affine_maps import permutation_of, rename_dims
-from ingot.compiler.analysis.attention import attention_kernels
+from ingot.compiler.analysis.attention_kernels import attention_kernels
 from ingot.compiler.analysis.dispatch_graph import DispatchGraph, build_graph, is_local
 from ingot.compiler.analysis.fill_pattern import fill_pattern
 from ingot.compiler.analysis.functions import host_functions

@@ -14,7 +14,7 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.attention import kernel_attention
+from ingot.compiler.analysis.attention_kernels import kernel_attention
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import reduction_loops, shape_of

@@ -25,6 +25,7 @@ from ingot.compiler.analysis.structured import (
     is_parallel,
     loop_extents,
     shape_of,
+    users_of,
 )
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import GenericOp, IndexOp, YieldOp
@@ -40,21 +41,6 @@ def _as_producer(value: SSAValue) -> GenericOp | None:
     written = permutation_of(indexing_maps(op)[-1])
     whole = written is not None and len(written) == len(op.iterator_types.data)
     return op if whole and not op.body.block.args[-1].uses else None
-
-
-def _users(op: Operation) -> set[Operation]:
-    """The ops at the level of `op` that use its results, or hold one that does."""
-    block = op.parent_block()
-    users: set[Operation] = set()
-    for result in op.results:
-        for use in result.uses:
-            user = use.operation
-            while user.parent_block() is not block:
-                parent = user.parent_op()
-                assert parent is not None
-                user = parent
-            users.add(user)
-    return users
 
 
 def _follows_reduction(op: GenericOp) -> bool:
@@ -84,7 +70,7 @@ def _candidate(producer: GenericOp, consumer: GenericOp, extracts: int) -> Candi
     elements = prod(loop_extents(producer))
     large = [v for v in producer.inputs if prod(shape_of(v)) >= elements]
     result = producer.results[0]
-    users = _users(producer)
+    users = users_of(producer)
     return Candidate(
         cost=body_cost(producer),
         elements=elements,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from xdsl.dialects.func import FuncOp
 
-from ingot.compiler.analysis.attention import (
-    Attention,
+from ingot.compiler.analysis.attention import Attention
+from ingot.compiler.analysis.attention_kernels import (
     attention_kernels,
     find_attention,
     find_products,
