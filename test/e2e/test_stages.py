@@ -22,7 +22,7 @@ PROGRAMS = [
         for path in sorted((SHARED / "programs" / folder).glob("*.mlir"))
     ),
 ]
-OWN_OPS = ("ingot.scan", "host.")
+OWN_OPS = ("ingot.scan", "host.", "simdgroup.")
 
 
 def mlir_opt() -> str | None:
