@@ -18,3 +18,14 @@ func.func @unknown(%x: memref<8xf32>) attributes {ingot.kernel, ingot.workgroup_
   memref.store %r, %x[%t] : memref<8xf32>
   return
 }
+
+// -----
+
+func.func @eight(%x: memref<8xf16>) attributes {ingot.kernel, ingot.workgroup_size = array<i64: 8, 1, 1>} {
+  %i = arith.constant 0 : index
+  %one = arith.constant 1.0 : f16
+  // expected-error@+1 {{a vector of eight equal elements other than zero}}
+  %v = vector.broadcast %one : f16 to vector<8xf16>
+  vector.store %v, %x[%i] : memref<8xf16>, vector<8xf16>
+  return
+}
