@@ -132,10 +132,10 @@ def known_divisor(value: SSAValue) -> int:
             return gcd(known_divisor(owner.operands[0]), known_divisor(owner.operands[1]))
         case "arith.index_cast" | "arith.index_castui":
             return known_divisor(owner.operands[0])
-        case "affine.apply":
-            assert isinstance(owner, affine.ApplyOp)
+        case "affine.apply" | "affine.min":
+            assert isinstance(owner, affine.ApplyOp | affine.MinOp)
             divisors = [known_divisor(operand) for operand in owner.operands]
-            return _divisor_of(owner.map.data.results[0], divisors)
+            return gcd(*(_divisor_of(expr, divisors) for expr in owner.map.data.results))
         case _:
             return 1
 

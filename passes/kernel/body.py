@@ -109,6 +109,9 @@ class Body:
         if any(isinstance(v.type, VectorType) for v in operands):
             assert self.lanes is not None
             width = self.lanes.width
+            if isinstance(op, affine.ApplyOp):
+                self.values[op.result] = self._apply_by_lane(op, operands, width)
+                return
             operands = [evaluator.widen(v, width) for v in operands]
         types = [r.type if width is None else VectorType(r.type, [width]) for r in op.results]
         new = _VECTOR_CLASSES.get(op.name, type(op)).create(
@@ -121,6 +124,17 @@ class Body:
         evaluator.emit(new)
         for old, result in zip(op.results, new.results, strict=True):
             self.values[old] = result
+
+    def _apply_by_lane(self, op: affine.ApplyOp, operands: list[SSAValue], width: int) -> SSAValue:
+        evaluator = self.evaluator
+        return evaluator.from_elements(
+            [
+                evaluator.emit(
+                    affine.ApplyOp([evaluator.lane(v, lane) for v in operands], op.map)
+                ).result
+                for lane in range(width)
+            ]
+        )
 
     def _emit_with_regions(self, op: Operation, operands: list[SSAValue]) -> None:
         regions: list[Region] = []

@@ -170,7 +170,8 @@ class _Reduction:
         bounds = [constant_index(evaluator.builder, n) for n in (0, upper, step)]
         block = Block(arg_types=[IndexType(), *(v.type for v in accumulators)])
         block.args[0].name_hint = "k"
+        # The loop comes first: what divides its index is known from its step.
+        loop = evaluator.emit(ForOp(bounds[0], bounds[1], bounds[2], accumulators, block))
         with evaluator.inside(block):
             evaluator.emit(YieldOp(*body(block.args[0], block.args[1:])))
-        loop = ForOp(bounds[0], bounds[1], bounds[2], accumulators, block)
-        return list(evaluator.emit(loop).results)
+        return list(loop.results)

@@ -81,6 +81,7 @@ def test_convolutions_use_matrix_units_on_metal(case, tmp_path):
     assert "simdgroup_multiply_accumulate" in kernel.msl
     image = re.findall(r"vector\.transfer_read %a0\[.*", buffers)
     assert image and all("in_bounds = [true]" in r and "vector<4xf32>" in r for r in image)
+    assert "xindex>" not in buffers, "the places of a vector's elements follow from the first"
     products = buffers.count("simdgroup.multiply_accumulate")
     fragments = len(re.findall(r"vector\.transfer_read %tile_\w+\[.*vector<2xf32>", buffers))
     assert products >= 2 * fragments > 0, "two products for each fragment that is loaded"
