@@ -1,4 +1,5 @@
-"""What every test gets: a compile cache of its own, so that none sees what another compiled."""
+"""What every test gets: a compile cache of its own, so that none sees what another compiled, and
+all the time it takes, since a busy machine says nothing about a program."""
 
 from __future__ import annotations
 
@@ -6,6 +7,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 _number = count()
 
