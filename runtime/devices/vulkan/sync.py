@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Sequence
 from time import monotonic
@@ -21,6 +22,11 @@ from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, Semaphore
 
 _SLICE: Final = 0.05
 """Seconds after which a wait looks for a failure, and for a signal of the operating system."""
+_SPIN: Final = 0.01
+"""Seconds for which a wait for a GPU looks again and again: to be woken takes a tenth of a
+millisecond, which is longer than many kernels."""
+_SPIN_CORES: Final = 4
+"""Fewer processors have other work to do."""
 _ALL_COMMANDS: Final = 0x10000
 _LOST: Final = 2**64 - 1
 """Stands for the value of a semaphore whose device is gone."""
@@ -46,6 +52,9 @@ class VulkanSemaphore(Semaphore):
         self._get_value = handle.function("vkGetSemaphoreCounterValue")
         self._signal = handle.function("vkSignalSemaphore")
         self._semaphores = vk.ffi.new("VkSemaphore[]", [semaphore])
+        # A device that is the processor would wait for the one that waits for it.
+        spins = not handle.physical.is_unified and (os.cpu_count() or 1) >= _SPIN_CORES
+        self._spin: Final = _SPIN if spins else 0.0
         self.timeline: Final = Timeline(backlog, value)
 
     @property
@@ -80,7 +89,11 @@ class VulkanSemaphore(Semaphore):
         info.pSemaphores = self._semaphores
         values = ffi.new("uint64_t[]", [value])
         info.pValues = values
-        end = None if timeout is None else monotonic() + timeout
+        start = monotonic()
+        end = None if timeout is None else start + timeout
+        spin_end = start + (self._spin if timeout is None else min(self._spin, timeout))
+        while monotonic() < spin_end and self.reached < value:
+            self.timeline.raise_failure()
         while True:
             self.timeline.raise_failure()
             left = _SLICE if end is None else min(_SLICE, max(0.0, end - monotonic()))
