@@ -44,8 +44,10 @@ def test_random_programs(drawn: tuple[str, list[tuple[int, ...]]]) -> None:
     """Elementwise ops, sums, maxima, products, slices, pads, concatenations and reshapes."""
     text, shapes = drawn
     inputs = inputs_of(*shapes)
-    if inputs:
-        assert_agree(text, gradient_of(text), inputs)
+    gradient = gradient_of(text)
+    # The maximum of nothing is infinite, and infinities have no difference.
+    if inputs and all(np.isfinite(result).all() for result in evaluated(text, inputs)):
+        assert_agree(text, gradient, inputs)
 
 
 @pytest.mark.slow
