@@ -303,7 +303,7 @@ def compile_jobs(
             if outcome.has_failed and not keep_going:
                 return
         return
-    from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+    from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing import get_context
 
     forks = hasattr(os, "fork")
@@ -315,7 +315,6 @@ def compile_jobs(
         for future in futures:
             if future.cancelled():
                 continue
-            wait([future], return_when=FIRST_EXCEPTION)
             outcome = future.result()
             yield outcome
             if outcome.has_failed and not keep_going:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.captures import captured_values
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.functions import host_functions
 from ingot.compiler.analysis.generics import Emitter, elementwise, erase, fill
@@ -108,20 +109,8 @@ def _needed(value: SSAValue) -> list[SSAValue]:
 
 def _captured(regions: Sequence[Region], more: Sequence[SSAValue]) -> list[SSAValue]:
     """What regions use from above, in order; values of `more` count as used."""
-    inside: set[Operation | Block] = set()
-    for region in regions:
-        for block in region.blocks:
-            inside.add(block)
-        for op in region.walk():
-            inside.add(op)
-            inside.update(block for nested in op.regions for block in nested.blocks)
     found: dict[SSAValue, None] = {}
-    for region in regions:
-        for op in region.walk():
-            for operand in op.operands:
-                if operand.owner not in inside:
-                    found.update((value, None) for value in _needed(operand))
-    for value in more:
+    for value in (*captured_values(regions), *more):
         found.update((value, None) for value in _needed(value))
     return list(found)
 

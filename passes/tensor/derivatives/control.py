@@ -9,6 +9,7 @@ from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, TensorType, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ingot.compiler.analysis.captures import captured_values
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter, empty, erase
 from ingot.compiler.analysis.scalar_folding import int_of
@@ -49,20 +50,7 @@ def _clone(region: Region, emit: Emitter, values: dict[SSAValue, SSAValue]) -> _
 
 def _active_from_above(regions: Sequence[Region], active: set[SSAValue]) -> list[SSAValue]:
     """The active values that regions use and do not make, in order of first use."""
-    inside: set[Operation | Block] = set()
-    for region in regions:
-        for block in region.blocks:
-            inside.add(block)
-        for op in region.walk():
-            inside.add(op)
-            inside.update(b for nested in op.regions for b in nested.blocks)
-    found: dict[SSAValue, None] = {}
-    for region in regions:
-        for op in region.walk():
-            for operand in op.operands:
-                if operand in active and operand.owner not in inside:
-                    found[operand] = None
-    return list(found)
+    return [value for value in captured_values(regions) if value in active]
 
 
 def _reversed_clone(clone: _Clone, emit: Emitter, active: set[SSAValue]) -> Reverse:
