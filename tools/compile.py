@@ -308,6 +308,18 @@ def check_target_names(targets: tuple[str, ...]) -> None:
             raise CommandLineError(f"error: unknown target `{target}`; {hint}")
 
 
+def chosen_output(output: str | None, emit: str, targets: tuple[str, ...]) -> str:
+    """Where a program that `mlir` needs no target for is written; raises `CommandLineError`."""
+    if emit != "mlir" and not targets:
+        raise CommandLineError(
+            "error: no --target given; for example --target metal:apple7, or --emit mlir"
+        )
+    if output is None and emit == "bundle":
+        raise CommandLineError("error: no output given; write -o FILE.ingot")
+    check_target_names(targets)
+    return "-" if output is None else output
+
+
 def compile_with_progress(text: str, name: str, options: CompileOptions) -> Compiled:
     from ingot.compiler.driver.compile import compile_text
     from ingot.tools.progress import progress

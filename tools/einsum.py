@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ingot.tools.report import CommandLineError, Sources, debug_option, reported, write_output
+from ingot.tools.report import Sources, debug_option, reported, write_output
 from ingot.tools.startup import lean_process
 
 if TYPE_CHECKING:
@@ -74,31 +74,23 @@ def command(
       ingot einsum 'C[i,k] := A[i,j] * B[j,k]' --arg A:f32[3,40] --arg B:f32[40,500] \\
           -o matmul.ingot --target metal:apple7
     """
-    if emit != "mlir" and not targets:
-        raise CommandLineError(
-            "error: no --target given; for example --target metal:apple7, or --emit mlir"
-        )
-    if output is None:
-        if emit == "bundle":
-            raise CommandLineError("error: no output given; write -o FILE.ingot")
-        output = "-"
     from ingot.tools.compilation import emitted
-    from ingot.tools.compile import check_target_names, compile_with_progress
+    from ingot.tools.compile import chosen_output, compile_with_progress
 
-    check_target_names(targets)
+    where = chosen_output(output, emit, targets)
     sources = Sources({_NAME: notation, "--arg": "\n".join(arguments)}, _NAME)
     with reported(debug, sources):
         text = _program(notation, arguments, base, fixed_order)
         if emit == "mlir":
             from ingot.compiler.driver.translate import program_text
 
-            write_output(output, program_text(text, _NAME).encode())
+            write_output(where, program_text(text, _NAME).encode())
             return
         from ingot.compiler.driver.options import CompileOptions
 
         options = CompileOptions(targets=tuple(dict.fromkeys(targets)), math=cast("MathMode", math))
         compiled = compile_with_progress(text, _NAME, options)
-        write_output(output, emitted(compiled, cast("Emit", emit), output, _NAME))
+        write_output(where, emitted(compiled, cast("Emit", emit), where, _NAME))
 
 
 def _program(notation: str, arguments: tuple[str, ...], base: str, fixed_order: bool) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ingot.tools.report import (
-    CommandLineError,
     Sources,
     debug_option,
     read_text,
@@ -82,17 +81,9 @@ def command(
       ingot grad layer.mlir --wrt x,w -o layer_grad.ingot --target metal:apple7
       ingot grad layer.mlir --wrt x --emit mlir
     """
-    if emit == "bundle" and not targets:
-        raise CommandLineError(
-            "error: no --target given; for example --target metal:apple7, or --emit mlir"
-        )
-    if output is None:
-        if emit == "bundle":
-            raise CommandLineError("error: no output given; write -o FILE.ingot")
-        output = "-"
-    from ingot.tools.compile import check_target_names, compile_with_progress
+    from ingot.tools.compile import chosen_output, compile_with_progress
 
-    check_target_names(targets)
+    where = chosen_output(output, emit, targets)
     sources = Sources()
     with reported(debug, sources):
         text, name = read_text(file, sources)
@@ -108,12 +99,12 @@ def command(
         if emit == "mlir":
             from ingot.compiler.driver.gradient import gradient_text
 
-            write_output(output, gradient_text(text, name, options).encode())
+            write_output(where, gradient_text(text, name, options).encode())
             return
         from ingot.targets.bundle.writer import write_bundle
 
         compiled = compile_with_progress(text, name, options)
-        write_output(output, write_bundle(compiled.bundle))
+        write_output(where, write_bundle(compiled.bundle))
 
 
 def main() -> None:
