@@ -6,6 +6,8 @@ import gc
 import sys
 from importlib import import_module
 
+from ingot.tools import quick_dataclasses
+
 
 def lean_process() -> None:
     """Collect garbage rarely, and keep NumPy out of a process that has no use for it.
@@ -15,6 +17,7 @@ def lean_process() -> None:
     arrays of it, which bundles do not: another tenth.
     """
     gc.set_threshold(100_000, 20, 20)
+    quick_dataclasses.install()
     if "flatbuffers" not in sys.modules:
         sys.meta_path.insert(0, _FlatbuffersWithoutNumpy())
 
