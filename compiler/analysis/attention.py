@@ -117,6 +117,11 @@ class Attention:
     """Every op, in program order."""
 
     @property
+    def exponentials(self) -> GenericOp | None:
+        """The op that sums the exponentials of a row."""
+        return next((r.op for r in self.sums if r.exponentials), None)
+
+    @property
     def row_loop(self) -> int:
         """The loop over queries that threads share out."""
         extents = loop_extents(self.product)

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    CallSiteLoc,
-    FileLineColLoc,
-    FusedLoc,
-    LocationAttr,
-    NameLoc,
-)
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
+from ingot.compiler.analysis.locations import positions
 
 
 @dataclass
@@ -55,14 +50,4 @@ def file_line_col(location: LocationAttr | Attribute | None) -> tuple[str, int, 
 
     Of a call site the callee's, of a fused location the first that has one.
     """
-    match location:
-        case FileLineColLoc():
-            return location.filename.data, location.line.data, location.column.data
-        case NameLoc():
-            return file_line_col(location.location)
-        case CallSiteLoc():
-            return file_line_col(location.callee) or file_line_col(location.caller)
-        case FusedLoc(locations=ArrayAttr(data=parts)):
-            return next((p for part in parts if (p := file_line_col(part)) is not None), None)
-        case _:
-            return None
+    return next(positions(location), None)

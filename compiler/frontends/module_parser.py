@@ -40,6 +40,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ingot.compiler.analysis.locations import fused
 from ingot.compiler.frontends.lexer import FastLexer
 from ingot.compiler.frontends.literals import LiteralError, dense_bytes, hex_bytes, raw_bytes
 from ingot.compiler.frontends.source import SourceText
@@ -74,8 +75,12 @@ _UNREAD_DIALECTS = {
 class ModuleParser(Parser):
     """xDSL's parser with positions, forward aliases, literals and resources done right."""
 
-    def __init__(self, ctx: Context, source: SourceText, filename: str):
+    def __init__(
+        self, ctx: Context, source: SourceText, filename: str, *, keep_positions: bool = False
+    ):
+        """With `keep_positions`, ops that tell their location have that of the text as well."""
         super().__init__(ctx, "", filename)
+        self._keeps_positions = keep_positions
         self._parser_state = ParserState(FastLexer(Input(source.text, filename)))
         self._source = source
         self._text = source.text
@@ -111,8 +116,11 @@ class ModuleParser(Parser):
             self._parser_state.dialect_stack.append(op_type.dialect_name())
             op = self._parse_generic_operation(op_type)
             self._parser_state.dialect_stack.pop()
+        here = self.position_of(name_span.start)
         if isinstance(op.location, UnknownLoc):
-            op.location = self.position_of(name_span.start)
+            op.location = here
+        elif self._keeps_positions:
+            op.location = fused(here, op.location)
 
         count = sum(size for _, size in results)
         if count and count != len(op.results):

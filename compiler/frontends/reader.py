@@ -16,9 +16,18 @@ if TYPE_CHECKING:
     from xdsl.context import Context
 
 
-def read_module(text: str | bytes | SourceText, filename: str, context: Context) -> ModuleOp:
+def read_module(
+    text: str | bytes | SourceText,
+    filename: str,
+    context: Context,
+    *,
+    keep_positions: bool = False,
+) -> ModuleOp:
     """Parse a module of MLIR text, or of index notation (a `.tin` file, or text that begins with a
     declaration).
+
+    Ops are located where the text says they come from, or else where they stand in it; with
+    `keep_positions` always there, too.
 
     Raises `Refusal`, with the position in the text, for syntax errors, unknown ops and bytecode.
     The module is not verified.
@@ -43,7 +52,7 @@ def read_module(text: str | bytes | SourceText, filename: str, context: Context)
         return lower_program(parse_program(source.text, filename))
     parser = None
     try:
-        parser = ModuleParser(context, source, filename)
+        parser = ModuleParser(context, source, filename, keep_positions=keep_positions)
         return parser.parse_module()
     except ParseError as error:
         line, column = source.place(error.span.start)

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.functions import kernel_functions
+from ingot.compiler.analysis.locations import fused
 from ingot.compiler.dialects import host
 from ingot.compiler.dialects.dispatch import NAMES, CallOp
 
@@ -41,7 +42,7 @@ def _pick(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
 class DispatchMergeKernelsPass(ModulePass):
     """Remove kernels that are equal to an earlier one but for names, and call that one (L2 to L2).
 
-    The layers of a network become one kernel, compiled once.
+    The layers of a network become one kernel, compiled once, whose ops come from all of them.
 
         %0 = dispatch.call @layer_1(%x, %w1) ; %1 = dispatch.call @layer_2(%0, %w2)
     becomes
@@ -62,6 +63,8 @@ class DispatchMergeKernelsPass(ModulePass):
             if same is None:
                 alike.append(kernel)
                 continue
+            for mine, other in zip(same.walk(), kernel.walk(), strict=True):
+                mine.location = fused(mine.location, other.location)
             replacements[kernel.sym_name.data] = SymbolRefAttr(same.sym_name.data)
             kernel.detach()
             kernel.erase()

@@ -50,7 +50,8 @@ def emit_attention(
     rows = [AttentionRow(evaluator, attention, schedule, i) for i in range(schedule.rows)]
     for row in rows:
         row.place()
-    states = _Keys(rows, blocks).run()
+    with evaluator.on_behalf_of(attention.product):
+        states = _Keys(rows, blocks).run()
     stores = [op for op in blocks.body.block.ops if isinstance(op, MaterializeInDestinationOp)]
     for row, state in zip(rows, states, strict=True):
         end = RowEnd(row, state)
@@ -174,7 +175,8 @@ class _Keys:
     def _step(self, base: Linear, local: Linear, width: int, states: list[State]) -> list[State]:
         """Take `width` keys into account."""
         evaluator = self.evaluator
-        scores = [self._dots(local + i) for i in range(width)]
+        with evaluator.on_behalf_of(self.attention.scores):
+            scores = [self._dots(local + i) for i in range(width)]
         steps = [
             self._weigh(row, [s[i] for s in scores], base + local, state)
             for i, (row, state) in enumerate(zip(self.rows, states, strict=True))
@@ -224,14 +226,16 @@ class _Keys:
             weights = [evaluator.widen(w, LANES) for w in self._plain_weights(row, key, width)]
             return _Weighed(State([], [], list(state.sums)), None, weights)
         before, total = state.softmax
-        logits = [row.wide(v) for v in self._contributions(row, most, key, width)]
-        maximum = row.combined(most, [before, *logits])
-        reference = row.finite(maximum)
-        scale = row.exp(before, reference)
-        weights = [row.exp(logit, reference) for logit in logits]
-        total = evaluator.emit(MulfOp(total, scale)).result
-        for weight in weights:
-            total = evaluator.emit(AddfOp(total, weight)).result
+        with evaluator.on_behalf_of(most.op):
+            logits = [row.wide(v) for v in self._contributions(row, most, key, width)]
+            maximum = row.combined(most, [before, *logits])
+            reference = row.finite(maximum)
+        with evaluator.on_behalf_of(self.attention.exponentials or self.attention.product):
+            scale = row.exp(before, reference)
+            weights = [row.exp(logit, reference) for logit in logits]
+            total = evaluator.emit(MulfOp(total, scale)).result
+            for weight in weights:
+                total = evaluator.emit(AddfOp(total, weight)).result
         others = [
             row.combined(r, [value, *self._contributions(row, r, key, width)])
             for r, value in zip(row.streamed(), state.others, strict=True)

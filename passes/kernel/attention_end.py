@@ -56,10 +56,11 @@ class RowEnd:
     def __init__(self, row: AttentionRow, state: State) -> None:
         self.row = row
         self.evaluator = row.evaluator
-        state = self._merged(state)
-        self.pieces = self._own(state.sums)
-        if row.attention.maximum is not None:
-            self.pieces = self._finished(state, row.attention.maximum, self.pieces)
+        with self.evaluator.on_behalf_of(row.attention.product):
+            state = self._merged(state)
+            self.pieces = self._own(state.sums)
+            if row.attention.maximum is not None:
+                self.pieces = self._finished(state, row.attention.maximum, self.pieces)
 
     # Threads that share the row
 

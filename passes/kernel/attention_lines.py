@@ -128,7 +128,8 @@ class StagedLines:
             store(self.evaluator, self.view, (line, element), lanes, value, chunk.valid)
             return []
 
-        over_chunks(self.evaluator, row, [], step)
+        with self.evaluator.on_behalf_of(self.lines.op):
+            over_chunks(self.evaluator, row, [], step)
 
     def _is_across(self) -> bool:
         """Whether vectors of keys lie together in memory, instead of the lines."""

@@ -72,8 +72,14 @@ class ContractionEmitter:
         tile.store([op for op in ops if isinstance(op, MaterializeInDestinationOp)])
 
     def _loop(self, op: ForOp) -> ResultTile:
+        contraction = next(
+            o for o in op.body.block.ops if isinstance(o, GenericOp) and match_contraction(o)
+        )
+        with self.evaluator.on_behalf_of(contraction):
+            return self._reduced(op, contraction)
+
+    def _reduced(self, op: ForOp, contraction: GenericOp) -> ResultTile:
         body = op.body.block
-        contraction = next(o for o in body.ops if isinstance(o, GenericOp) and match_contraction(o))
         loops = contraction_loops(contraction)
         tile = self._result_tile(contraction, loops)
         staged = self._staged(contraction, loops, tile)

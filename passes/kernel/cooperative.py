@@ -49,7 +49,7 @@ from ingot.compiler.dialects.gpu import (
 )
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp
-from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes
 from ingot.passes.kernel.linear import Linear, constant_index
@@ -150,6 +150,7 @@ def thread_id(evaluator: Evaluator) -> SSAValue:
     return evaluator.once("thread", lambda: evaluator.emit(ThreadIdOp(Dimension.X)).result)
 
 
+@on_behalf_of_op
 def reduce_row(evaluator: Evaluator, op: GenericOp, schedule: Schedule) -> None:
     """A reduction of a row to one value, which every thread gets.
 
@@ -231,6 +232,7 @@ def over_chunks(
     return list(evaluator.emit(ForOp(lower, upper, one, carried, block)).results)
 
 
+@on_behalf_of_op
 def store_row(evaluator: Evaluator, op: MaterializeInDestinationOp, schedule: Schedule) -> None:
     """Store a row, each thread its chunks; a single element is stored by the first thread."""
     view = evaluator.view(op.dest)
@@ -271,6 +273,7 @@ def copy_to_threadgroup(
     evaluator.emit(BarrierOp())
 
 
+@on_behalf_of_op
 def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -> None:
     assert alloc.copy is not None
     shape, element = shape_of(alloc.tensor), element_type(alloc.tensor)

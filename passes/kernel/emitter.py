@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine, vector
@@ -14,6 +15,8 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
     IntegerAttr,
+    LocationAttr,
+    UnknownLoc,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -42,6 +45,8 @@ Key = tuple[SSAValue, tuple[Linear, ...], Lanes | None]
 
 T = TypeVar("T")
 OperationT = TypeVar("OperationT", bound=Operation)
+EmitterT = TypeVar("EmitterT", bound="Emitter")
+P = ParamSpec("P")
 
 
 @dataclass
@@ -57,15 +62,34 @@ class Emitter:
     """Emits ops at `builder`, and remembers in which block it emitted what."""
 
     builder: Builder
+    location: LocationAttr = field(default_factory=UnknownLoc)
+    """Where in the source that comes from which is emitted now; see `on_behalf_of`."""
     scopes: list[Scope] = field(default_factory=lambda: [Scope()])
     replaced: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Index values of loops that are being rebuilt, old to new."""
+
+    def __post_init__(self) -> None:
+        self.builder.operation_insertion_handler.append(self._locate)
+
+    def _locate(self, op: Operation) -> None:
+        if isinstance(op.location, UnknownLoc):
+            op.location = self.location
+
+    @contextmanager
+    def on_behalf_of(self, op: Operation) -> Generator[None]:
+        """Emit what computes `op`: it gets the location of `op`, unless it has its own."""
+        outer, self.location = self.location, op.location
+        try:
+            yield
+        finally:
+            self.location = outer
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
         """Emit at the end of `block`, and forget what is computed there afterwards."""
         saved = self.builder
         self.builder = at_end(block)
+        self.builder.operation_insertion_handler.append(self._locate)
         self.scopes.append(Scope())
         try:
             yield
@@ -168,3 +192,16 @@ class Emitter:
         if width is None or isinstance(value.type, VectorType):
             return value
         return self.emit(vector.BroadcastOp(value, VectorType(value.type, [width]))).vector
+
+
+def on_behalf_of_op(
+    function: Callable[Concatenate[EmitterT, OperationT, P], T],
+) -> Callable[Concatenate[EmitterT, OperationT, P], T]:
+    """What a function of an emitter and an op emits gets the location of the op."""
+
+    @wraps(function)
+    def emitting(emitter: EmitterT, op: OperationT, *args: P.args, **kwargs: P.kwargs) -> T:
+        with emitter.on_behalf_of(op):
+            return function(emitter, op, *args, **kwargs)
+
+    return emitting

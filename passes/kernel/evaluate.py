@@ -27,7 +27,7 @@ from ingot.compiler.analysis.structured import (
 )
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 from ingot.passes.kernel.body import Body
-from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
 from ingot.passes.kernel.indices import linear_coefficients, result_index
 from ingot.passes.kernel.linear import Linear, linear_of_expr
 from ingot.passes.kernel.memory import MemoryEmitter, shift
@@ -126,6 +126,7 @@ class Evaluator(MemoryEmitter):
                 self.remember(other, index, lanes, code)
         return values[result]
 
+    @on_behalf_of_op
     def inline(
         self,
         op: GenericOp,

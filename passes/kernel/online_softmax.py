@@ -110,7 +110,8 @@ def is_long(op: GenericOp, schedule: Schedule) -> bool:
 
 def reduce_online(evaluator: Evaluator, pair: OnlineSoftmax, schedule: Schedule) -> None:
     """Compute both reductions of a row; every thread gets them."""
-    _Reduction(evaluator, pair, schedule).run()
+    with evaluator.on_behalf_of(pair.total):
+        _Reduction(evaluator, pair, schedule).run()
 
 
 class _Reduction:

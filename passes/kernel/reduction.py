@@ -30,7 +30,7 @@ from ingot.compiler.analysis.structured import (
 )
 from ingot.compiler.dialects.arith import AddfOp, ExtFOp, MulfOp, TruncFOp
 from ingot.compiler.dialects.linalg import GenericOp
-from ingot.passes.kernel.emitter import Lanes
+from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes, result_index
 from ingot.passes.kernel.linear import Linear, constant_index, linear_of_expr
@@ -74,6 +74,7 @@ def with_element(type_: Attribute, element: Attribute) -> Attribute:
     return element
 
 
+@on_behalf_of_op
 def reduce_at(
     evaluator: Evaluator,
     op: GenericOp,
@@ -88,6 +89,7 @@ def reduce_at(
     return _reduce(evaluator, op, [start], loop_lanes)[0][result]
 
 
+@on_behalf_of_op
 def reduce_points(
     evaluator: Evaluator,
     op: GenericOp,
@@ -193,6 +195,7 @@ def accumulate(
     evaluator: Evaluator,
     op: GenericOp,
     loops: Sequence[Linear],
+@on_behalf_of_op
     lanes: Lanes | None,
     accumulator: SSAValue,
 ) -> SSAValue:

@@ -49,7 +49,7 @@ def store(
         _emit_store(builder, view, positions, lanes, value)
         return
     block = Block()
-    inner = at_end(block)
+    inner = at_end(block, evaluator.location)
     _emit_store(inner, view, positions, lanes, value)
     inner.insert(YieldOp())
     builder.insert(IfOp(guard, [], Region(block)))

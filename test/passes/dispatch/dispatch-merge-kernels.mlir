@@ -1,4 +1,5 @@
 // RUN: ingot-opt %s -p 'dispatch-merge-kernels' | filecheck %s
+// RUN: ingot-opt %s -p 'dispatch-merge-kernels' --print-locations | filecheck %s --check-prefix=FROM
 
 // Two kernels that differ in names only become one; the third differs in what it computes.
 // CHECK-LABEL: func.func @main
@@ -8,6 +9,9 @@
 // CHECK:       func.func private @first
 // CHECK-NOT:   @second
 // CHECK:       func.func private @third
+
+// An op that is kept comes from both places.
+// FROM: linalg.exp {{.*}}fused[{{.*}}:26:8{{.*}}:33:8
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = dispatch.call @first(%x) : (tensor<4xf32>) -> tensor<4xf32>
