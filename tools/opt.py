@@ -54,7 +54,9 @@ from ingot.tools.startup import lean_process
     is_flag=True,
     help="Print source locations.",
 )
-@click.option("--timing", "--mlir-timing", is_flag=True, help="Report the time of each pass.")
+@click.option(
+    "--timing", "--mlir-timing", is_flag=True, help="Report the time of each pass (stderr)."
+)
 @click.option("--allow-unregistered-dialect", is_flag=True, help="Accept ops nobody defined.")
 @click.option("--list-passes", is_flag=True, help="List the passes of Ingot and end.")
 @debug_option
@@ -91,8 +93,9 @@ def command(
     with reported(debug, sources):
         from ingot.compiler.driver.opt import OptOptions, run_opt
         from ingot.compiler.driver.pass_pipeline import Instrumentation
+        from ingot.compiler.driver.timing import Timing, timing_text
 
-        timings: list[tuple[str, float]] | None = [] if timing else None
+        measured = Timing() if timing else None
         options = OptOptions(
             pipeline=",".join(pipelines),
             split_input=split_input_file,
@@ -105,15 +108,14 @@ def command(
                 print_after=frozenset(print_after),
                 print_after_all=print_after_all,
                 print_generic=print_generic,
-                timings=timings,
+                timing=measured,
                 keep_before=not debug,
             ),
         )
         text, name = read_text(file, sources)
         result = run_opt(text, name, options)
-        if timings is not None:
-            for pass_name, seconds in timings:
-                click.echo(f"{seconds * 1e3:9.2f} ms  {pass_name}", err=True)
+        if measured is not None:
+            click.echo(timing_text(measured), nl=False, err=True)
         if result.problems:
             fail("\n".join(result.problems))
         if not verify_diagnostics or output != "-":

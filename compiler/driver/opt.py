@@ -14,6 +14,7 @@ from ingot.compiler.driver.pass_pipeline import (
     parse_pipeline,
     run_passes,
 )
+from ingot.compiler.driver.timing import phase
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
 
@@ -44,6 +45,7 @@ class OptResult:
 def run_opt(text: str, filename: str, options: OptOptions) -> OptResult:
     """Run the pipeline on `text`; raises what reading, verifying and the passes raise."""
     passes = parse_pipeline(options.pipeline)
+    timing = options.instrumentation.timing
     outputs: list[str] = []
     problems: list[str] = []
     for part, lines_before in _parts(text, options.split_input):
@@ -52,19 +54,22 @@ def run_opt(text: str, filename: str, options: OptOptions) -> OptResult:
         produced: list[Diagnostic] = []
         try:
             # Blank lines keep the positions of the file in a part of it.
-            module = read_module("\n" * lines_before + part, filename, context)
-            verify(module, "as it was read")
-            run_passes(module, context, passes, options.instrumentation)
+            with phase(timing, "read"):
+                module = read_module("\n" * lines_before + part, filename, context)
+                verify(module, "as it was read")
+            with phase(timing, "pipeline"):
+                run_passes(module, context, passes, options.instrumentation)
         except Exception as error:
             if not (options.verify_diagnostics and is_user_error(error)):
                 raise
             produced.append(diagnose(error, filename))
         else:
-            outputs.append(
-                module_text(
-                    module, generic=options.print_generic, locations=options.print_locations
+            with phase(timing, "print"):
+                outputs.append(
+                    module_text(
+                        module, generic=options.print_generic, locations=options.print_locations
+                    )
                 )
-            )
         if options.verify_diagnostics:
             problems += mismatches(expectations(part, lines_before + 1), produced, filename)
     return OptResult("\n// -----\n".join(outputs) + "\n" if outputs else "", tuple(problems))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from ingot.compiler.driver.registry import get_pass, has_work
+from ingot.compiler.driver.timing import Timing, phase
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -50,8 +50,8 @@ class Instrumentation:
     print_after_all: bool = False
     print_generic: bool = False
     stream: TextIO = field(default_factory=lambda: sys.stderr)
-    timings: list[tuple[str, float]] | None = None
-    """Collects (pass name, seconds) when it is a list."""
+    timing: Timing | None = None
+    """Learns how long each pass takes."""
     after: Callable[[str, ModuleOp], None] | None = None
     keep_before: bool = False
     """Keep a copy of the module before each pass, for the reproducer of a failing pass."""
@@ -148,15 +148,18 @@ def run_passes(
 
     watch = instrumentation or Instrumentation()
     remaining = iter(passes)
-    for current in remaining:
+    while True:
+        with phase(watch.timing, "load passes"):
+            current = next(remaining, None)
+        if current is None:
+            return
         before = module_text(module) if watch.keep_before else ""
-        start = time.perf_counter()
         try:
-            current.apply(context, module)
-            if watch.timings is not None:
-                watch.timings.append((current.name, time.perf_counter() - start))
+            with phase(watch.timing, current.name, once=True):
+                current.apply(context, module)
             if watch.verify_each:
-                verify(module, f"after the pass `{current.name}`")
+                with phase(watch.timing, "verify"):
+                    verify(module, f"after the pass `{current.name}`")
         except Exception as error:
             if is_user_error(error):
                 raise

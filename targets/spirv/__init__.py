@@ -21,7 +21,7 @@ from ingot.targets.spirv.errors import (
     SpirvToolsMissing,
 )
 from ingot.targets.spirv.tools import assemble, disassemble, tools_version, validate
-from ingot.targets.spirv.writer import serialize
+from ingot.targets.spirv.writer import serialize, serialize_with_origins
 
 if TYPE_CHECKING:
     from ingot.compiler.dialects.spirv import ModuleOp
@@ -35,6 +35,7 @@ __all__ = [
     "deserialize",
     "disassemble",
     "serialize",
+    "serialize_with_origins",
     "tools_version",
     "validate",
 ]

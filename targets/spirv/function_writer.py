@@ -26,7 +26,14 @@ from ingot.targets.spirv.grammar import Op
 class FunctionWriter:
     """Writes functions one after the other into `code`, a list of opcode and operand words."""
 
-    def __init__(self, declarations: Declarations, symbols: Symbols) -> None:
+    def __init__(
+        self,
+        declarations: Declarations,
+        symbols: Symbols,
+        origins: dict[int, Operation] | None = None,
+    ) -> None:
+        """`origins`, where it is given, learns the op of each instruction in `code`, by `id`."""
+        self.origins = origins
         self.declarations = declarations
         self.symbols = symbols
         self.code: list[list[int]] = []
@@ -51,6 +58,12 @@ class FunctionWriter:
 
     def _emit(self, opcode: int, *words: int) -> None:
         self.code.append([opcode, *words])
+
+    def _note(self, op: Operation, start: int) -> None:
+        """What was written from `start` on is what `op` became, but for what ops inside did."""
+        if self.origins is not None:
+            for words in self.code[start:]:
+                self.origins.setdefault(id(words), op)
 
     def write(self, op: spirv.FuncOp) -> None:
         """Append the instructions of one function to `code`."""
@@ -90,6 +103,7 @@ class FunctionWriter:
         type = self.declarations.type(op.pointer.type)
         id = self._id(op.pointer)
         self._emit(Op.Variable, type, id, *words)
+        self._note(op, len(self.code) - 1)
         self.declarations.decorate_op(op, id)
 
     def _id(self, value: SSAValue) -> int:
@@ -148,6 +162,7 @@ class FunctionWriter:
         for op in block.ops:
             if op is last and merge is not None:
                 merge()
+            start = len(self.code)
             handler = self._handlers.get(type(op))
             if handler is not None:
                 handler(op)
@@ -155,6 +170,7 @@ class FunctionWriter:
                 self._instruction(op)
             else:
                 raise refuse(op, f"'{op.name}' is no op of the spirv dialect")
+            self._note(op, start)
 
     def _instruction(self, op: base.SpirvOp) -> None:
         info = op.INFO

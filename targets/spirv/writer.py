@@ -12,6 +12,7 @@ from array import array
 from xdsl.dialects.builtin import (
     i1,
 )
+from xdsl.ir import Operation
 
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.spirv import required_vce
@@ -35,9 +36,22 @@ def serialize(module: spirv.ModuleOp) -> bytes:
     return ModuleWriter(module).write()
 
 
+def serialize_with_origins(module: spirv.ModuleOp) -> tuple[bytes, tuple[Operation | None, ...]]:
+    """What `serialize` writes, and for each of its instructions the op that it was written for.
+
+    None where it is no op's own: types, constants, names.
+    """
+    writer = ModuleWriter(module, {})
+    return writer.write(), writer.origins
+
+
 class ModuleWriter:
-    def __init__(self, module: spirv.ModuleOp) -> None:
+    def __init__(
+        self, module: spirv.ModuleOp, ops_of_code: dict[int, Operation] | None = None
+    ) -> None:
         self.module = module
+        self.ops_of_code = ops_of_code
+        self.origins: tuple[Operation | None, ...] = ()
         self.declarations = Declarations(module)
         self.symbols = Symbols(self.declarations)
 
@@ -49,7 +63,7 @@ class ModuleWriter:
                 self._spec_constant(op)
             elif isinstance(op, spirv.GlobalVariableOp):
                 self._global_variable(op)
-        functions = FunctionWriter(self.declarations, self.symbols)
+        functions = FunctionWriter(self.declarations, self.symbols, self.ops_of_code)
         for op in ops:
             if isinstance(op, spirv.FuncOp):
                 functions.write(op)
@@ -77,6 +91,8 @@ class ModuleWriter:
             functions.code,
         ):
             code += section
+        if self.ops_of_code is not None:
+            self.origins = tuple(self.ops_of_code.get(id(instruction)) for instruction in code)
         words = array("I", (MAGIC, 1 << 16 | vce.minor.data << 8, GENERATOR, declarations.bound, 0))
         for instruction in code:
             words.append(len(instruction) << 16 | instruction[0])
