@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
     from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
     from ingot.compiler.driver.schedules import ScheduleEntry
+    from ingot.targets.metallib import Sdk
 
 Step = Callable[[str], None]
 
@@ -43,6 +44,7 @@ class Request:
     dump_dir: str | None = None
     print_after: tuple[str, ...] = ()
     print_after_all: bool = False
+    metallib: tuple[Sdk, ...] = ()
     weights: str | None = None
     schedule_files: tuple[str, ...] = ()
     print_schedule: bool = False
@@ -202,8 +204,18 @@ def _key(job: Job, request: Request, name: str, text: str, schedules: dict[str, 
             "math": request.math,
             "demote_f64": request.demote_f64,
             "schedules": schedules,
+            "metallib": _metal_tools(request.metallib),
         }
     )
+
+
+def _metal_tools(sdks: Sequence[Sdk]) -> dict[str, str]:
+    """What Apple's tools for each SDK say of themselves."""
+    if not sdks:
+        return {}
+    from ingot.targets.metallib import MetalTools
+
+    return {sdk: MetalTools.find(sdk).version for sdk in sdks}
 
 
 def _options(request: Request, schedules: dict[str, str]) -> CompileOptions:
@@ -216,6 +228,7 @@ def _options(request: Request, schedules: dict[str, str]) -> CompileOptions:
         dump_dir=Path(request.dump_dir) if request.dump_dir else None,
         print_after=frozenset(request.print_after),
         print_after_all=request.print_after_all,
+        metallib=request.metallib,
         schedules=_schedules(schedules),
         keep_schedules=request.print_schedule,
     )

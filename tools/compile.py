@@ -23,6 +23,7 @@ from ingot.tools.startup import lean_process
 if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
     from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
+    from ingot.targets.metallib import Sdk
 
 _SUFFIXES: dict[str, str] = {
     "bundle": ".ingot",
@@ -91,6 +92,14 @@ class CompileCommand(click.Command):
 )
 @click.option("--print-after-all", is_flag=True, help="Print the IR after every pass (stderr).")
 @click.option(
+    "--metallib",
+    "metallib",
+    multiple=True,
+    type=click.Choice(["macosx", "iphoneos", "iphonesimulator"]),
+    help="Also compile the MSL for this platform with Apple's tools (macOS only); may be given"
+    " several times.",
+)
+@click.option(
     "--weights",
     metavar="FILE",
     help="Put large constants into this safetensors file beside the bundle.",
@@ -144,6 +153,7 @@ def command(
     dump_dir: str | None,
     print_after: tuple[str, ...],
     print_after_all: bool,
+    metallib: tuple[str, ...],
     weights: str | None,
     schedule_files: tuple[str, ...],
     print_schedule: bool,
@@ -177,6 +187,7 @@ def command(
         output = "-"
     _check_outputs(files, output, out_dir, weights, emit, depfile, embed)
     check_target_names(targets)
+    _check_metallib(metallib, targets, emit)
     request = Request(
         targets=tuple(dict.fromkeys(targets)),
         emit=cast("Emit", emit),
@@ -185,6 +196,7 @@ def command(
         dump_dir=dump_dir,
         print_after=print_after,
         print_after_all=print_after_all,
+        metallib=cast("tuple[Sdk, ...]", tuple(dict.fromkeys(metallib))),
         weights=weights,
         schedule_files=schedule_files,
         print_schedule=print_schedule,
@@ -237,6 +249,16 @@ def _check_outputs(
             other = names.setdefault(Path(file).stem, file)
             if other != file:
                 raise CommandLineError(f"error: {other} and {file} would have the same output")
+
+
+def _check_metallib(metallib: tuple[str, ...], targets: tuple[str, ...], emit: str) -> None:
+    """Raise `CommandLineError` where there would be no place for Metal libraries."""
+    if metallib and emit != "bundle":
+        raise CommandLineError("error: --metallib needs a bundle to put the libraries into")
+    if metallib and not any(target.startswith("metal:") for target in targets):
+        raise CommandLineError(
+            "error: --metallib compiles for Metal, and no --target is; for example metal:apple7"
+        )
 
 
 def _job(

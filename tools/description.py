@@ -123,7 +123,7 @@ def _kernel(kernel: model.Kernel) -> Json:
         "argument_buffer": kernel.argument_buffer,
         "spirv_bytes": len(kernel.spirv),
         "msl_bytes": len(kernel.msl.encode()),
-        "metallib_bytes": len(kernel.metallib),
+        "metallib_bytes": {lib.platform: len(lib.data) for lib in kernel.metallibs},
         "location": kernel.location,
     }
 

@@ -121,6 +121,11 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
                 schedules = get_schedules(mine, profile, keys)
         on_stage(f"{profile.name}: code")
         kernels = compile_kernels(mine, signatures, profile, options, dump)
+        if options.metallib and profile.api == "metal":
+            from ingot.compiler.driver.metallibs import add_metallibs
+
+            on_stage(f"{profile.name}: metallib")
+            kernels = add_metallibs(kernels, profile, options.math, options.metallib, dump)
         variants.append(assemble.variant(mine, kernels, profile, options.math, constants))
         functions = assemble.functions(mine)
         targets.append(CompiledTarget(profile, mine, kernels, schedules))

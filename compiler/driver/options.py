@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.schedules import ScheduleEntry
+    from ingot.targets.metallib import Sdk
 
 MathMode = Literal["safe", "fast", "strict"]
 Emit = Literal["mlir", "spirv", "msl", "c-header", "bundle"]
@@ -37,6 +38,8 @@ class CompileOptions:
     """safe: IEEE special values, contraction allowed; strict: no contraction; fast: fast math."""
     demote_f64: bool = False
     """Compute f64 programs in f32 instead of refusing them."""
+    metallib: tuple[Sdk, ...] = ()
+    """SDKs to put Metal libraries for into the bundle, beside the MSL of Metal targets."""
     differentiate: Differentiate | None = None
     """Compile the gradient of a function instead of the function."""
     dump_dir: Path | None = None

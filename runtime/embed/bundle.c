@@ -339,7 +339,13 @@ static void check_kernel(struct view *view, struct table kernel) {
     table_text(kernel, KERNEL_LOCATION);
     table_text(kernel, KERNEL_SPIRV_ENTRY_POINT);
     table_text(kernel, KERNEL_MSL);
-    table_bytes(kernel, KERNEL_METALLIB);
+    struct vector libraries = table_vector(kernel, KERNEL_METALLIBS, 4, 4);
+    for (uint32_t i = 0; i < libraries.count && !view->wrong; i++) {
+        struct table library = vector_table(libraries, i);
+        struct ingot_text platform = table_text(library, METALLIB_PLATFORM);
+        require(view, platform.size && table_bytes(library, METALLIB_DATA).size,
+                "a kernel of the bundle has a damaged metallib");
+    }
     require(view, table_text(kernel, KERNEL_NAME).size > 0, "a kernel of the bundle has no name");
     require(view, table_extent(kernel, KERNEL_THREADGROUP_SIZE, size) && size[0] && size[1] && size[2],
             "a kernel of the bundle has no threadgroup size");

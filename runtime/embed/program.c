@@ -60,7 +60,18 @@ static int select_variant(const struct ingot_bundle *bundle, const struct ingot_
     return best;
 }
 
-static struct ingot_kernel kernel_of(struct table variant, struct table kernel) {
+/* The metallib of a kernel for the device's platform; empty when there is none. */
+static struct ingot_bytes metallib_of(struct table kernel, const struct ingot_device *device) {
+    struct vector libraries = table_vector(kernel, KERNEL_METALLIBS, 4, 4);
+    for (uint32_t i = 0; device->platform && i < libraries.count; i++) {
+        struct table library = vector_table(libraries, i);
+        if (same_text(table_text(library, METALLIB_PLATFORM), device->platform))
+            return table_bytes(library, METALLIB_DATA);
+    }
+    return (struct ingot_bytes){0};
+}
+
+static struct ingot_kernel kernel_of(struct table variant, struct table kernel, const struct ingot_device *device) {
     struct ingot_kernel found = {0};
     uint32_t version[3];
     table_extent(variant, VARIANT_MSL_VERSION, version);
@@ -71,7 +82,7 @@ static struct ingot_kernel kernel_of(struct table variant, struct table kernel) 
     found.spirv_entry_point = table_text(kernel, KERNEL_SPIRV_ENTRY_POINT);
     found.msl = table_text(kernel, KERNEL_MSL);
     found.spirv = table_bytes(kernel, KERNEL_SPIRV);
-    found.metallib = table_bytes(kernel, KERNEL_METALLIB);
+    found.metallib = metallib_of(kernel, device);
     table_extent(kernel, KERNEL_THREADGROUP_SIZE, found.threadgroup_size);
     found.bindings = table_vector(kernel, KERNEL_BINDINGS, 4, 4).count;
     found.push_constant_size = table_u32(kernel, KERNEL_PUSH_CONSTANT_SIZE);
@@ -115,7 +126,7 @@ static int load_pipelines(struct ingot_program *program, struct ingot_error *err
     struct table variant = vector_table(bundle_variants(&view), program->variant);
     struct vector kernels = variant_kernels(variant);
     for (uint32_t i = 0; i < kernels.count; i++) {
-        struct ingot_kernel kernel = kernel_of(variant, vector_table(kernels, i));
+        struct ingot_kernel kernel = kernel_of(variant, vector_table(kernels, i), &program->device);
         if (kernel.bindings > program->widest) program->widest = kernel.bindings;
         if (program->device.pipeline(program->device.context, &kernel, &program->pipelines[i], error)) return 1;
     }

@@ -152,6 +152,11 @@ def _check_kernel(check: _Checker, kernel: Kernel) -> None:
             len(kernel.spirv) % 4 == 0 and len(kernel.spirv) >= 20, f"{where} has cut-off SPIR-V"
         )
         check.require(kernel.spirv.startswith(_SPIRV_MAGIC), f"{where} has SPIR-V without its mark")
+    platforms = [library.platform for library in kernel.metallibs]
+    check.require(len(set(platforms)) == len(platforms), f"{where} has two metallibs of a platform")
+    for library in kernel.metallibs:
+        check.require(library.platform != "", f"{where} has a metallib for no platform")
+        check.require(len(library.data) > 0, f"{where} has an empty metallib")
 
 
 class _BodyChecker:

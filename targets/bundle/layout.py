@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Final
 
 IDENTIFIER: Final = b"INGT"
-VERSION: Final = (1, 1)
+VERSION: Final = (1, 2)
 DATA_ALIGNMENT: Final = 64
 """Constants start at multiples of this in the file, so that a mapped file can be used in place."""
 
@@ -109,6 +109,7 @@ FILE_DATA: Final = Layout("FileData", {"offset": U64, "length": U64})
 WEIGHT_DATA: Final = Layout("WeightData", {"file": String(), "key": String(), "digest": BYTES})
 CONSTANT: Final = Layout("Constant", {"name": String(), "type": Child(), "data": Child(union=True)})
 BINDING: Final = Layout("Binding", {"name": String(), "dtype": U8, "access": U8})
+METALLIB: Final = Layout("Metallib", {"platform": String(), "data": BYTES})
 KERNEL: Final = Layout(
     "Kernel",
     {
@@ -124,6 +125,7 @@ KERNEL: Final = Layout(
         "msl": String(),
         "metallib": BYTES,
         "location": String(),
+        "metallibs": Vector(Child()),
     },
 )
 DISPATCH: Final = Layout(
@@ -202,6 +204,7 @@ TABLES: Final = (
     WEIGHT_DATA,
     CONSTANT,
     BINDING,
+    METALLIB,
     KERNEL,
     DISPATCH,
     FILL,

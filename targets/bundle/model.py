@@ -263,6 +263,14 @@ class Binding:
 
 
 @dataclass(frozen=True)
+class Metallib:
+    """A kernel's Metal library for one platform: `macosx`, `iphoneos` or `iphonesimulator`."""
+
+    platform: str
+    data: bytes
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One compiled kernel. `name` is the source export; `entry_point` the name inside the code."""
 
@@ -272,7 +280,8 @@ class Kernel:
     bindings: tuple[Binding, ...]
     spirv: bytes
     msl: str = ""
-    metallib: bytes = b""
+    metallibs: tuple[Metallib, ...] = ()
+    """What Apple's compiler made of `msl`, for some platforms."""
     spirv_entry_point: str = ""
     push_constant_size: int = 0
     argument_buffer: bool = False
@@ -280,6 +289,10 @@ class Kernel:
     threadgroup_memory: int = 0
     location: str = ""
     """Source position `file:line:col`, empty when stripped."""
+
+    def metallib_for(self, platform: str) -> bytes:
+        """The library for a platform; empty when there is none."""
+        return next((lib.data for lib in self.metallibs if lib.platform == platform), b"")
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from ingot.targets.bundle.model import (
     Kernel,
     Load,
     Loop,
+    Metallib,
     Operand,
     Operation,
     Provenance,
@@ -201,7 +202,10 @@ class _Reader:
             bindings=tuple(self._binding(b) for b in table.tables("bindings", fb.BINDING)),
             spirv=bytes(table.bytes("spirv")),
             msl=table.string("msl"),
-            metallib=bytes(table.bytes("metallib")),
+            metallibs=tuple(
+                Metallib(library.string("platform"), bytes(library.bytes("data")))
+                for library in table.tables("metallibs", fb.METALLIB)
+            ),
             spirv_entry_point=table.string("spirv_entry_point"),
             push_constant_size=table.scalar("push_constant_size"),
             argument_buffer=bool(table.scalar("argument_buffer")),

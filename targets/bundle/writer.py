@@ -203,8 +203,11 @@ class _Writer:
             threadgroup_memory=kernel.threadgroup_memory,
             spirv=kernel.spirv,
             msl=kernel.msl,
-            metallib=kernel.metallib,
             location=kernel.location,
+            metallibs=[
+                self._table(fb.METALLIB, platform=library.platform, data=library.data)
+                for library in kernel.metallibs
+            ],
         )
 
     def _step(self, command: Command | Setup) -> int:

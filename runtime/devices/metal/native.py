@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from ingot.runtime.errors import DeviceUnavailableError
 
+PLATFORM: Final = "macosx"
+"""Of the metallibs that run here."""
 SHARED_STORAGE: Final = 0
 """`MTLResourceStorageModeShared`, tracked, with the default cache mode."""
 CONCURRENT: Final = 1

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from ingot.runtime.devices.metal.native import MATH_MODES, load_metal, message_of
+from ingot.runtime.devices.metal.native import MATH_MODES, PLATFORM, load_metal, message_of
 from ingot.runtime.errors import KernelError
 from ingot.runtime.hal import Device, Pipeline
 from ingot.targets.bundle.model import Kernel
@@ -43,12 +43,12 @@ class MetalPipeline(Pipeline):
         msl_version: tuple[int, int],
     ) -> None:
         super().__init__(device, kernel)
-        if kernel.metallib:
-            library = _library_from_metallib(mtl_device, kernel)
+        if metallib := kernel.metallib_for(PLATFORM):
+            library = _library_from_metallib(mtl_device, kernel.name, metallib)
         elif kernel.msl:
             library = compile_msl(mtl_device, kernel.msl, kernel.name, math_mode, msl_version)
         else:
-            raise KernelError(f"kernel '{kernel.name}' has neither MSL nor a metallib")
+            raise KernelError(f"kernel '{kernel.name}' has neither MSL nor a metallib for macOS")
         self.function: Final[Any] = library.newFunctionWithName_(kernel.entry_point)
         if self.function is None:
             raise KernelError(f"kernel '{kernel.name}' has no function '{kernel.entry_point}'")
@@ -87,16 +87,16 @@ def compile_msl(
     return library
 
 
-def _library_from_metallib(mtl_device: Any, kernel: Kernel) -> Any:
+def _library_from_metallib(mtl_device: Any, name: str, data: bytes) -> Any:
     """Metal reads libraries from data or a file; the file needs no `dispatch_data_t`."""
     foundation: Any = import_module("Foundation")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.metallib"
-        path.write_bytes(kernel.metallib)
+        path.write_bytes(data)
         url = foundation.NSURL.fileURLWithPath_(str(path))
         library, error = mtl_device.newLibraryWithURL_error_(url, None)
     if library is None:
-        raise KernelError(f"kernel '{kernel.name}' does not load: {message_of(error)}")
+        raise KernelError(f"kernel '{name}' does not load: {message_of(error)}")
     return library
 
 

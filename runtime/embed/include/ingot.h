@@ -58,6 +58,7 @@ struct ingot_range { ingot_buffer buffer; uint64_t offset, length; };
 struct ingot_device {
     void *context;
     const char *api;                              /* "metal", "vulkan" */
+    const char *platform;                         /* of metallibs: "macosx", "iphoneos"; NULL: none */
     uint32_t family, simd_width;
     int (*has_feature)(void *context, struct ingot_text name);
     int (*allocate)(void *context, uint64_t size, ingot_buffer *buffer, struct ingot_error *error);

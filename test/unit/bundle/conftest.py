@@ -61,7 +61,7 @@ def make_sample() -> m.Bundle:
         ),
         spirv=SPIRV,
         msl="kernel void add_() {} // é",
-        metallib=b"MTLB",
+        metallibs=(m.Metallib("macosx", b"MTLB"), m.Metallib("iphoneos", b"MTLB2")),
         spirv_entry_point="add",
         push_constant_size=4,
         argument_buffer=True,

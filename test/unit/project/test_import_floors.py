@@ -23,6 +23,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "targets.bundle": (),
     "targets.pyspirv": (),
     "targets.spirv": GROUND,
+    "targets.metallib": BUNDLE,
     "targets.msl": (*GROUND, "targets.pyspirv"),
     "compiler.driver": (*GROUND, "compiler", "passes", "targets"),
     "runtime": BUNDLE,
