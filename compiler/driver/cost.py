@@ -12,7 +12,7 @@ from math import prod
 from typing import Literal
 
 from ingot.targets.bundle import model
-from ingot.targets.profiles import TargetProfile
+from ingot.targets.profiles import Peaks, TargetProfile
 from ingot.targets.spirv.work import kernel_work
 
 
@@ -108,9 +108,15 @@ def _traffic(dispatch: model.Dispatch, kernel: model.Kernel) -> int | None:
 def _bound(
     flops: float | None, traffic: int | None, on_matrix_units: bool, profile: TargetProfile
 ) -> tuple[Literal["compute", "memory"] | None, float | None]:
-    peaks = profile.peaks
-    if flops is None or traffic is None or peaks is None:
+    if flops is None or traffic is None or profile.peaks is None:
         return None, None
+    return roofline(flops, traffic, on_matrix_units, profile.peaks)
+
+
+def roofline(
+    flops: float, traffic: float, on_matrix_units: bool, peaks: Peaks
+) -> tuple[Literal["compute", "memory"], float]:
+    """What bounds so much arithmetic and so many bytes, and the seconds that it takes at least."""
     rate = peaks.matrix_flops if on_matrix_units else peaks.flops
     compute, memory = flops / rate, traffic / peaks.bandwidth
     return ("compute", compute) if compute > memory else ("memory", memory)

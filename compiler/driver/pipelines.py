@@ -111,8 +111,13 @@ def _dispatch(options: CompileOptions, profile: TargetProfile) -> list[str]:
         "canonicalize-tensor",
         "dispatch-outline",
         "dispatch-merge-kernels",
-        f"dispatch-plan-memory{_options(most_turns=profile.most_turns)}",
+        *_plan(options, profile),
     ]
+
+
+def _plan(options: CompileOptions, profile: TargetProfile) -> list[str]:
+    """The end of L2: where kernels are outlined already."""
+    return [f"dispatch-plan-memory{_options(most_turns=profile.most_turns)}"]
 
 
 def _tile(options: CompileOptions, profile: TargetProfile) -> list[str]:
@@ -171,6 +176,9 @@ STAGES: tuple[Stage, ...] = (
     Stage("spirv", 50, _lower),
 )
 """In the order of the road; only the first is the same for every target."""
+
+OUTLINED_STAGES: tuple[Stage, ...] = (Stage("dispatch", 20, _plan), *STAGES[2:])
+"""The road of a program whose kernels are outlined already."""
 
 _MOST_OPERANDS = 24
 """Operands of one kernel: more of them fuse no better, and 31 is all that Metal binds."""
