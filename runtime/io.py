@@ -172,7 +172,12 @@ def _random(spec: str, tensor: TensorType, position: int) -> Array:
         raise ArgumentError(
             f"argument {position} is {spell(tensor)}: random values need a known shape"
         )
-    generator = np.random.default_rng([int(seed), position])
+    return random_array(tensor, int(seed), position)
+
+
+def random_array(tensor: TensorType, seed: int, position: int) -> Array:
+    """Return what `random:SEED` stands for at a position among the arguments; sizes are known."""
+    generator = np.random.default_rng([seed, position])
     dtype, shape = numpy_dtype(tensor.dtype), tensor.shape
     match tensor.dtype:
         case DType.F16 | DType.BF16 | DType.F32:

@@ -155,3 +155,13 @@ PROFILES: dict[str, TargetProfile] = {
     )
 }
 """Every profile by the name that `--target` takes."""
+
+
+def profile_for(api: str, family: int, simd_width: int) -> TargetProfile:
+    """The most demanding profile that a device satisfies, given what `ingot.runtime` says of it."""
+    fitting = [
+        profile
+        for profile in PROFILES.values()
+        if profile.api == api and profile.family <= family and profile.simd_width in (0, simd_width)
+    ]
+    return max(fitting, key=lambda profile: profile.family)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ingot.targets.profiles import PROFILES
+from ingot.targets.profiles import profile_for
 from ingot.tools.report import (
     CommandLineError,
     Sources,
@@ -121,7 +121,7 @@ def command(
             _report(timings, device, profile, trace_file)
         else:
             result = program.call(signature.name, *arguments)
-        results = _as_list(result)
+        results = as_list(result)
         if outputs:
             write_outputs(outputs, results)
         else:
@@ -140,7 +140,8 @@ def _report(timings: Sequence[Timing], device: Device, show: bool, trace_file: s
         write_output(trace_file, chrome_trace(timings, device.name).encode())
 
 
-def _as_list(result: Result) -> list[Array]:
+def as_list(result: Result) -> list[Array]:
+    """The results of a call, however many."""
     if result is None:
         return []
     return list(result) if isinstance(result, tuple) else [result]
@@ -171,14 +172,7 @@ def _compile(text: str, name: str, device: Device, math: str, demote_f64: bool) 
 
 def target_for(device: Device) -> str:
     """The most demanding profile that a device satisfies."""
-    fitting = [
-        profile
-        for profile in PROFILES.values()
-        if profile.api == device.api
-        and profile.family <= device.family
-        and profile.simd_width in (0, device.simd_width)
-    ]
-    return max(fitting, key=lambda profile: profile.family).name
+    return profile_for(device.api, device.family, device.simd_width).name
 
 
 def _signature(loaded: LoadedBundle, name: str | None, file: str) -> Signature:
