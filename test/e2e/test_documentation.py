@@ -1,6 +1,7 @@
-"""Every command that the README and the guides show is run, and prints what they say.
+"""What README, guides and examples have their reader do works, and prints what they say.
 
-A block marked `console` is a session: `$ command`, then its output; `...` stands for anything.
+Sessions (`console`) and blocks of Python are run in the order of the page, in a folder that has
+`examples/`; a file that the page shows under its path is written there.
 """
 
 from __future__ import annotations
@@ -14,54 +15,56 @@ from pathlib import Path
 
 import pytest
 from support.harness import EXAMPLES, ROOT
+from support.pages import PAGES, Command, Script, Write, as_pattern, steps, unchecked_blocks
 
-PAGES = [ROOT / "README.md", EXAMPLES / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
-
-
-def sessions() -> list[tuple[str, list[tuple[str, str]]]]:
-    """For each page that has any: its commands with the expected output."""
-    found: list[tuple[str, list[tuple[str, str]]]] = []
-    for page in PAGES:
-        steps: list[tuple[str, str]] = []
-        for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-            for step in re.split(r"^\$ ", block, flags=re.M)[1:]:
-                command, _, output = step.partition("\n")
-                while command.endswith("\\"):
-                    more, _, output = output.partition("\n")
-                    command = command[:-1] + more.lstrip("> ")
-                steps.append((command, output))
-        if steps:
-            found.append((str(page.relative_to(ROOT)), steps))
-    return found
+BIN = Path(sys.executable).parent
 
 
-def pattern(expected: str) -> str:
-    return r"\s*".join(re.escape(part.strip()) for part in expected.split("...")).replace(
-        r"\s*", r"[\s\S]*"
-    )
+def relative(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize(
-    ("page", "steps"), sessions(), ids=lambda v: v if isinstance(v, str) else ""
-)
-def test_commands_print_what_the_page_says(
-    page: str, steps: list[tuple[str, str]], tmp_path: Path
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a reader has the repository's examples and its C library."""
     shutil.copytree(EXAMPLES, tmp_path / "examples")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for command, expected in steps:
-        if command.startswith("make "):
-            continue  # the targets that run these tests
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path, "COLUMNS": "100"},
-            capture_output=True,
-            text=True,
-        )
-        printed = (done.stdout + done.stderr).strip()
-        assert re.fullmatch(pattern(expected), printed), (
-            f"{page}: $ {command}\nexpected:\n{expected}\nprinted:\n{printed}"
-        )
+    (tmp_path / "runtime").symlink_to(ROOT / "runtime")
+    return tmp_path
+
+
+def run(words: str | list[str], folder: Path) -> tuple[str, int]:
+    """What a command prints, and its exit status."""
+    done = subprocess.run(
+        words,
+        shell=isinstance(words, str),
+        cwd=folder,
+        env={**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+    )
+    return (done.stdout + done.stderr).strip(), done.returncode
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if steps(page)], ids=relative)
+def test_the_page_works(page: Path, folder: Path) -> None:
+    for step in steps(page):
+        match step:
+            case Write(path, text):
+                (folder / path).write_text(text, "utf-8")
+            case Script(text):
+                if missing := step.missing():
+                    pytest.skip(f"the page from here on needs {', '.join(missing)}")
+                printed, status = run([sys.executable, "-c", text], folder)
+                assert status == 0, f"{relative(page)}:\n{text}\n{printed}"
+            case Command(line, output):
+                if line.startswith(("make ", ". ")):
+                    continue  # what sets up and runs these tests
+                printed, _ = run(line, folder)
+                assert re.fullmatch(as_pattern(output), printed), (
+                    f"{relative(page)}: $ {line}\nexpected:\n{output}\nprinted:\n{printed}"
+                )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_shell_is_run_or_says_why_not(page: Path) -> None:
+    assert not unchecked_blocks(page)
