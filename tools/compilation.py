@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
     from ingot.compiler.driver.options import CompileOptions, Emit, MathMode
     from ingot.compiler.driver.schedules import ScheduleEntry
+    from ingot.compiler.driver.timing import Timing
     from ingot.targets.metallib import Sdk
 
 Step = Callable[[str], None]
@@ -44,6 +45,7 @@ class Request:
     dump_dir: str | None = None
     print_after: tuple[str, ...] = ()
     print_after_all: bool = False
+    timing: bool = False
     metallib: tuple[Sdk, ...] = ()
     weights: str | None = None
     schedule_files: tuple[str, ...] = ()
@@ -58,7 +60,8 @@ class Request:
     def is_cacheable(self) -> bool:
         """Whether the output is all that a compilation leaves."""
         leaves_more = self.dump_dir or self.print_after or self.print_after_all or self.weights
-        return self.use_cache and not (leaves_more or self.print_schedule or self.check_msl)
+        tells_more = self.print_schedule or self.check_msl or self.timing
+        return self.use_cache and not (leaves_more or tells_more)
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ class Outcome:
     printed: str = ""
     """For standard output: the schedules."""
     is_cached: bool = False
+    timing: str = ""
+    """For standard error: where the time went."""
 
     @property
     def has_failed(self) -> bool:
@@ -109,6 +114,18 @@ def compile_job(
 
 
 def _compile(job: Job, request: Request, step: Step, sources: Sources) -> Outcome:
+    if not request.timing:
+        return _compile_measured(job, request, step, sources, None)
+    from ingot.compiler.driver.timing import Timing, timing_text
+
+    timing = Timing()
+    outcome = _compile_measured(job, request, step, sources, timing)
+    return replace(outcome, timing=timing_text(timing))
+
+
+def _compile_measured(
+    job: Job, request: Request, step: Step, sources: Sources, timing: Timing | None
+) -> Outcome:
     text = text_of(read_bytes(job.file), job.file, sources)
     name = sources.main
     schedules = _read_all(request.schedule_files)
@@ -120,7 +137,7 @@ def _compile(job: Job, request: Request, step: Step, sources: Sources) -> Outcom
             _write(job, request, entry.data)
             warnings = tuple(Message("warning", sentence, name) for sentence in entry.warnings)
             return Outcome(job, warnings, is_cached=True)
-    compiled = _compiled(text, name, _options(request, schedules), step)
+    compiled = _compiled(text, name, _options(request, schedules, timing), step)
     warnings = tuple(Message("warning", sentence, name) for sentence in compiled.warnings)
     problems = _msl_problems(compiled, name) if request.check_msl else ()
     if problems:
@@ -134,7 +151,10 @@ def _compile(job: Job, request: Request, step: Step, sources: Sources) -> Outcom
         save_bundle(compiled.bundle, job.output, request.weights)
         _write_depfile(job, request)
         return Outcome(job, warnings, printed)
-    data = emitted(compiled, request.emit, job.output, request.name or name)
+    from ingot.compiler.driver.timing import phase
+
+    with phase(timing, request.emit):
+        data = emitted(compiled, request.emit, job.output, request.name or name)
     if key is not None:
         from ingot.compiler.driver.cache import Cache, Entry
 
@@ -218,7 +238,7 @@ def _metal_tools(sdks: Sequence[Sdk]) -> dict[str, str]:
     return {sdk: MetalTools.find(sdk).version for sdk in sdks}
 
 
-def _options(request: Request, schedules: dict[str, str]) -> CompileOptions:
+def _options(request: Request, schedules: dict[str, str], timing: Timing | None) -> CompileOptions:
     from ingot.compiler.driver.options import CompileOptions
 
     return CompileOptions(
@@ -231,6 +251,7 @@ def _options(request: Request, schedules: dict[str, str]) -> CompileOptions:
         metallib=request.metallib,
         schedules=_schedules(schedules),
         keep_schedules=request.print_schedule,
+        timing=timing,
     )
 
 
@@ -247,7 +268,10 @@ def _schedules(files: dict[str, str]) -> tuple[ScheduleEntry, ...]:
 
 
 def _compiled(text: str, name: str, options: CompileOptions, step: Step) -> Compiled:
-    from ingot.compiler.driver.compile import compile_text
+    from ingot.compiler.driver.timing import phase
+
+    with phase(options.timing, "load the compiler"):
+        from ingot.compiler.driver.compile import compile_text
 
     return compile_text(text, name, options, on_stage=step)
 

@@ -100,6 +100,9 @@ class CompileCommand(click.Command):
     " several times.",
 )
 @click.option(
+    "--timing", is_flag=True, help="Report the time of each phase and pass as a tree (stderr)."
+)
+@click.option(
     "--weights",
     metavar="FILE",
     help="Put large constants into this safetensors file beside the bundle.",
@@ -153,6 +156,7 @@ def command(
     dump_dir: str | None,
     print_after: tuple[str, ...],
     print_after_all: bool,
+    timing: bool,
     metallib: tuple[str, ...],
     weights: str | None,
     schedule_files: tuple[str, ...],
@@ -196,6 +200,7 @@ def command(
         dump_dir=dump_dir,
         print_after=print_after,
         print_after_all=print_after_all,
+        timing=timing,
         metallib=cast("tuple[Sdk, ...]", tuple(dict.fromkeys(metallib))),
         weights=weights,
         schedule_files=schedule_files,
@@ -296,6 +301,8 @@ def _show(outcome: Outcome, diagnostics: str) -> None:
         click.echo(outcome.printed, nl=False)
     if diagnostics == "text":
         click.echo(messages_text(outcome.messages, "text"), nl=False, err=True)
+    if outcome.timing:
+        click.echo(outcome.timing, nl=False, err=True)
 
 
 def _finish(listed: list[Job], outcomes: list[Outcome], diagnostics: Form) -> None:

@@ -27,6 +27,7 @@ from ingot.compiler.driver.pass_pipeline import (
     run_passes,
 )
 from ingot.compiler.driver.pipelines import STAGES, Stage, whole_pipeline
+from ingot.compiler.driver.timing import phase
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.frontends.source import SourceText
@@ -94,8 +95,10 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
     context = make_context()
     on_stage("reading")
     source = SourceText.of(text)
-    module = read_module(source, filename, context)
-    verify(module, "as it was read")
+    with phase(options.timing, "read"):
+        module = read_module(source, filename, context, keep_positions=options.keep_positions)
+    with phase(options.timing, "verify"):
+        verify(module, "as it was read")
     shared, *rest = STAGES
     _run_stage(module, context, shared, options, profiles[0])
     constants = assemble.ConstantPool()
@@ -120,7 +123,8 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
 
                 schedules = get_schedules(mine, profile, keys)
         on_stage(f"{profile.name}: code")
-        kernels = compile_kernels(mine, signatures, profile, options, dump)
+        with phase(options.timing, f"code {profile.name}"):
+            kernels = compile_kernels(mine, signatures, profile, options, dump)
         if options.metallib and profile.api == "metal":
             from ingot.compiler.driver.metallibs import add_metallibs
 
@@ -168,11 +172,16 @@ def _run_stage(
         verify_each=options.verify_each,
         print_after=options.print_after,
         print_after_all=options.print_after_all,
+        timing=options.timing,
         keep_before=options.keep_before,
         after=_verify_conversion if stage is STAGES[0] and _is_foreign(module) else None,
     )
     passes = passes_with_work(stage.pipeline(options, profile), module)
-    run_passes(module, context, passes, watch)
+    name = stage.name if stage is STAGES[0] else f"{stage.name} {profile.name}"
+    with phase(options.timing, name):
+        run_passes(module, context, passes, watch)
+    if options.on_module is not None:
+        options.on_module(profile, stage.name, module)
 
 
 def _schedules_given(

@@ -20,6 +20,7 @@ from ingot.compiler.dialects import spirv
 from ingot.compiler.driver.assemble import KernelSignature, access_of
 from ingot.compiler.driver.dump import Dump, kernels_of
 from ingot.compiler.driver.options import CompileOptions
+from ingot.compiler.driver.timing import phase
 from ingot.targets import VERSION
 from ingot.targets.bundle import model
 from ingot.targets.profiles import TargetProfile
@@ -77,14 +78,17 @@ def _compile(
 ) -> CompiledKernel:
     from ingot.targets.spirv import InvalidSpirv, serialize, validate
 
-    words = serialize(op)
+    timing = options.timing
+    with phase(timing, "SPIR-V"):
+        words = serialize(op)
     dump.kernel(profile.name, name, "60-code.spv", words)
     if dump.folder is not None:
         from ingot.targets.spirv import disassemble
 
         dump.kernel(profile.name, name, "60-code.spvasm", disassemble(words))
     try:
-        validate(words, "vulkan1.1")
+        with phase(timing, "SPIRV-Tools"):
+            validate(words, "vulkan1.1")
     except InvalidSpirv as error:
         raise RuntimeError(f"the SPIR-V of kernel {name} is not valid: {error}") from error
     size = _triple(op, "ingot.workgroup_size")
@@ -142,7 +146,8 @@ def _msl(
         buffer_types=tuple(map(_spell, signature.types)),
     )
     try:
-        return cross_compile(words, kernel_name=name, options=choices)
+        with phase(options.timing, "SPIRV-Cross"):
+            return cross_compile(words, kernel_name=name, options=choices)
     except MslError as error:
         raise RuntimeError(str(error)) from error
 
@@ -200,7 +205,13 @@ def _features(module: spirv.ModuleOp) -> frozenset[str]:
     """Device features that the SPIR-V asks for; a Vulkan device has Shader and Matrix anyway."""
     vce = module.vce_triple or spirv.required_vce(module)
     names = {capability.name for capability in vce.capabilities}
-    return frozenset(_FEATURES[name] for name in names if name in _FEATURES)
+    modes = [op for op in module.body.block.ops if isinstance(op, spirv.ExecutionModeOp)]
+    preserve = spirv.ExecutionMode.SignedZeroInfNanPreserve
+    return frozenset(_FEATURES[name] for name in names if name in _FEATURES) | {
+        f"special-values{mode.values.data[0].value.data}"
+        for mode in modes
+        if mode.execution_mode.data is preserve
+    }
 
 
 def _threadgroup_memory(module: spirv.ModuleOp) -> int:

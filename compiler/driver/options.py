@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xdsl.dialects.builtin import ModuleOp
+
     from ingot.compiler.driver.schedules import ScheduleEntry
+    from ingot.compiler.driver.timing import Timing
     from ingot.targets.metallib import Sdk
+    from ingot.targets.profiles import TargetProfile
 
 MathMode = Literal["safe", "fast", "strict"]
 Emit = Literal["mlir", "spirv", "msl", "c-header", "bundle"]
@@ -51,6 +57,12 @@ class CompileOptions:
     """Schedules to use instead of those that the compiler would choose."""
     keep_schedules: bool = False
     """Return the schedule of every kernel beside its code."""
+    keep_positions: bool = False
+    """Locate every op in the text, even where the text says that it comes from elsewhere."""
+    timing: Timing | None = None
+    """Learns how long each phase and pass takes."""
+    on_module: Callable[[TargetProfile, str, ModuleOp], None] | None = None
+    """Shown the module after each stage, with the target and the name of the stage."""
     verify_each: bool = False
     """Verify the IR after each pass (slow; for tests)."""
     keep_before: bool = False
