@@ -91,14 +91,13 @@ def is_local(value: SSAValue) -> bool:
     )
 
 
-def _reads(
-    value: SSAValue, loops: tuple[int | None, ...] | None, graph: DispatchGraph
-) -> Iterator[Read]:
-    """How a node depends on `value`, which it indexes by `loops` (None: in a way of its own)."""
+def _reads(value: SSAValue, map_: AffineMap | None, graph: DispatchGraph) -> Iterator[Read]:
+    """How a node depends on `value`, which it indexes by a map (None: in a way of its own)."""
     if is_local(value):
         return
     if isinstance(value.owner, GenericOp | ScanOp) or isinstance(value, BlockArgument):
-        yield Read(graph.number(value), loops or (), direct=loops is not None)
+        loops = () if map_ is None else plain_dims(map_)
+        yield Read(graph.number(value), loops, direct=map_ is not None, map=map_)
         return
     # A reshape or another host op: a buffer of its own, behind which the producers are hidden.
     yield Read(graph.number(value), (), direct=False)
@@ -114,7 +113,7 @@ def _generic_node(op: GenericOp, graph: DispatchGraph) -> Node:
     reads: list[Read] = []
     for i, (operand, map_) in enumerate(zip(op.operands, maps, strict=True)):
         if i < inputs or op.body.block.args[i].uses:
-            reads.extend(_reads(operand, plain_dims(map_), graph))
+            reads.extend(_reads(operand, map_, graph))
     for captured in captured_tensors(op):
         reads.extend(_reads(captured, None, graph))
     writes = tuple(permutation_of(m) or () for m in maps[inputs:])

@@ -67,10 +67,13 @@ class _Grouping:
                     self.try_merge(self.of_node[source], self.of_node[i])
 
     def merge_siblings(self) -> None:
-        """Let small reductions over equal loops share a kernel though none reads the other."""
+        """Let reductions over equal loops share a kernel though none reads the other.
+
+        Small ones save a dispatch; those that reduce the same values read them once.
+        """
         alike: dict[tuple[int, ...], list[_Growing]] = {}
         for group in {id(group): group for group in self.of_node}.values():
-            if self._is_small_reduction(group):
+            if self._is_reduction(group):
                 alike.setdefault(group.extents, []).append(group)
         for groups in alike.values():
             merged: list[_Growing] = []
@@ -83,14 +86,28 @@ class _Grouping:
                 else:
                     merged.append(group)
 
-    def _is_small_reduction(self, group: _Growing) -> bool:
-        roots = [self.nodes[i] for i in group.nodes if self.nodes[i].role is not Role.ELEMENTWISE]
+    def _is_reduction(self, group: _Growing) -> bool:
+        roots = [self.nodes[i] for i in self._roots(group)]
         return (
             group.kind == "pointwise"
             and bool(roots)
             and all(node.role is Role.REDUCTION for node in roots)
-            and sum(prod(node.extents) for node in roots) <= self.limits.max_row_elements
         )
+
+    def _is_small(self, group: _Growing) -> bool:
+        elements = sum(prod(self.nodes[i].extents) for i in self._roots(group))
+        return elements <= self.limits.max_row_elements
+
+    def _reduce_the_same(self, first: _Growing, second: _Growing) -> bool:
+        """Whether all reductions have equal loops, and those of both groups read a value alike."""
+        roots = [(group, i) for group in (first, second) for i in self._roots(group)]
+        if len({self._inner_extents(i, group) for group, i in roots}) > 1:
+            return False
+        mine, others = (
+            {walk for i in self._roots(g) for walk in self.nodes[i].walks(g.shared[i])}
+            for g in (first, second)
+        )
+        return not mine.isdisjoint(others)
 
     def _siblings(self, first: _Growing, second: _Growing) -> _Growing | None:
         """One kernel for two that do not need each other."""
@@ -99,7 +116,9 @@ class _Grouping:
         nodes = sorted(first.nodes + second.nodes)
         both = _Growing(nodes, "pointwise", first.shared | second.shared, first.extents)
         orders = self._result_orders(both)
-        if not self._fits(both) or not self._is_small_reduction(both):
+        if not self._fits(both):
+            return None
+        if not self._is_small(both) and not self._reduce_the_same(first, second):
             return None
         if any(order != orders[0] for order in orders):
             return None
@@ -148,14 +167,14 @@ class _Grouping:
         node = self.nodes[producer]
         return node.writes[node.results.index(value)]
 
-    def _roots(self, group: _Growing) -> int:
-        return sum(self.nodes[i].role is not Role.ELEMENTWISE for i in group.nodes)
+    def _roots(self, group: _Growing) -> list[int]:
+        return [i for i in group.nodes if self.nodes[i].role is not Role.ELEMENTWISE]
 
     def _merge_pointwise(
         self, first: _Growing, second: _Growing, reads: list[tuple[int, Read, int]]
     ) -> _Growing | None:
         """One parallel loop nest for both, when every value crosses element by element."""
-        if self._roots(first) + self._roots(second) > 1:
+        if len(self._roots(first)) + len(self._roots(second)) > 1:
             return None
         to_first: dict[int, int] = {}
         for reader, read, producer in reads:
@@ -221,7 +240,7 @@ class _Grouping:
 
     def _as_rows(self, group: _Growing) -> _Growing:
         """A group of short reductions as one of rows, each of which they reduce."""
-        roots = [self.nodes[i] for i in group.nodes if self.nodes[i].role is not Role.ELEMENTWISE]
+        roots = [self.nodes[i] for i in self._roots(group)]
         if group.kind != "pointwise" or not roots or not all(node.in_rows for node in roots):
             return group
         return replace(group, kind="row")
@@ -265,7 +284,7 @@ class _Grouping:
 
     def _keeps_rows(self, node: int, group: _Growing) -> bool:
         """Whether a node writes whole rows in order, and reads those of its group the same way."""
-        shared, inner = group.shared[node], self._inner_loops(node, group)
+        shared, inner = group.shared[node], self.nodes[node].inner_loops(group.shared[node])
         for write in self.nodes[node].writes:
             if set(write[: len(shared)]) != set(shared) or list(write[len(shared) :]) not in (
                 [],
@@ -285,11 +304,9 @@ class _Grouping:
                 return False
         return True
 
-    def _inner_loops(self, node: int, group: _Growing) -> list[int]:
-        return [i for i in range(len(self.nodes[node].extents)) if i not in group.shared[node]]
-
     def _inner_extents(self, node: int, group: _Growing) -> tuple[int, ...]:
-        return tuple(self.nodes[node].extents[i] for i in self._inner_loops(node, group))
+        inner = self.nodes[node].inner_loops(group.shared[node])
+        return tuple(self.nodes[node].extents[i] for i in inner)
 
     def _joined(
         self, first: _Growing, second: _Growing, to_first: dict[int, int], kind: GroupKind

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
+
+from xdsl.ir.affine import AffineMap
+
+from ingot.compiler.analysis.affine_maps import rename_dims
 
 GroupKind = Literal["pointwise", "row", "scan", "attention"]
 
@@ -36,6 +41,8 @@ class Read:
     value: int
     loops: tuple[int | None, ...] = ()
     direct: bool = True
+    map: AffineMap | None = None
+    """From the reader's loops to the index; None where that is computed."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,21 @@ class Node:
     def parallel_loops(self) -> tuple[int, ...]:
         """Positions of the parallel loops."""
         return tuple(i for i, p in enumerate(self.parallel) if p)
+
+    def inner_loops(self, shared: Sequence[int]) -> list[int]:
+        """Positions of the loops that are not among the shared ones."""
+        return [i for i in range(len(self.extents)) if i not in shared]
+
+    def walks(self, shared: Sequence[int]) -> set[tuple[int, AffineMap]]:
+        """The values of which it reads another element in each iteration, and how: in maps over the
+        shared loops, then the others. Nodes with a walk in common read the same."""
+        order = [*shared, *self.inner_loops(shared)]
+        places = [order.index(loop) for loop in range(len(order))]
+        return {
+            (read.value, rename_dims(read.map, places))
+            for read in self.reads
+            if read.map is not None and len(read.map.used_dims()) == len(order)
+        }
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ingot.compiler.analysis.attention import Attention
 from ingot.compiler.analysis.attention_kernels import kernel_attention
 from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.dispatch_graph import LONG_REDUCTION
-from ingot.compiler.analysis.schedule import ContractionShape, KernelShape
+from ingot.compiler.analysis.schedule import ColumnsShape, ContractionShape, KernelShape
 from ingot.compiler.analysis.shared_loops import Dims, shared_dims
 from ingot.compiler.analysis.structured import (
     element_type,
@@ -123,11 +123,29 @@ def describe_kernel(func: FuncOp) -> KernelShape:
         parallel=shape,
         vectorizable=not has_regions,
         has_reduction=has_reduction,
+        columns=_columns(ops, anchor),
         contraction=_contraction(func, shape),
         transposed=tuple(i for i, loop in transposed if loop == transposed[0][1]),
         transposed_loop=transposed[0][1] if transposed else 0,
         element_bytes=element_bytes,
     )
+
+
+def _columns(ops: list[Operation], anchor: OpResult) -> ColumnsShape | None:
+    """The reductions of a kernel, if threads can share them: all over equal loops."""
+    reductions = [op for op in ops if isinstance(op, GenericOp) and reduction_loops(op)]
+    dims = tuple(range(len(shape_of(anchor))))
+    known = shared_dims(ops, anchor, len(dims))
+    values = [v for op in ops if isinstance(op, GenericOp) for v in op.results]
+    if not dims or any(known.get(v) != dims for v in values):
+        return None
+    extents = {tuple(loop_extents(op)[i] for i in reduction_loops(op)) for op in reductions}
+    if len(extents) != 1 or any(match_combiner(op) is None for op in reductions):
+        return None
+    (loops,) = extents
+    # Short floats are summed in f32.
+    held = [max(4, _bytes(op.results[0].type)) for op in reductions]
+    return ColumnsShape(max(loops), sum(held)) if min(loops) > 0 else None
 
 
 def _attention(attention: Attention, ops: list[Operation], result: OpResult) -> AttentionShape:

@@ -7,6 +7,7 @@ thread and a barrier cost more than an element: threads are fewer and do more.
 from __future__ import annotations
 
 from ingot.compiler.analysis.schedule import (
+    ColumnsShape,
     KernelShape,
     Schedule,
     pow2_at_least,
@@ -27,6 +28,18 @@ _ROW_THREADS, _CPU_ROW_THREADS = 32, 128
 for long rows."""
 _GPU_CHUNKS, _CPU_CHUNKS = 8, 32
 """Vectors of a row that a thread holds in registers."""
+_LINE = 128
+"""Bytes of a row that neighbouring threads of column reductions read together: a cache's line."""
+_MANY_THREADS = 1 << 17
+"""Threads that keep the memory of a large GPU busy."""
+_COLUMN_THREADS = 64
+"""The fewest threads of a threadgroup that shares column reductions, where there are so many."""
+_COLUMN_STEPS = 8
+"""The fewest rows that pay for a thread of their own."""
+_COLUMN_UNROLL = 4
+_CPU_GROUPS, _CPU_LANES, _LONG_COLUMN = 8, 8, 64
+"""Threadgroups that keep a CPU busy, threads of one where they never wait for each other, and rows
+from which such a thread takes several vectors of columns."""
 
 
 def pow2_at_most(n: int) -> int:
@@ -39,7 +52,7 @@ def pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     limit = min(_DEFAULT_THREADS, pow2_at_most(profile.max_threads_per_threadgroup))
     if shape.has_reduction:
         # Every thread loops over a reduction: smaller groups spread few outputs over more cores.
-        limit = min(limit, 64)
+        limit = min(limit, _CPU_LANES if profile.is_cpu and _is_long(shape) else 64)
     thread = [1] * len(shape.parallel)
     vector = 1
     if thread:
@@ -56,16 +69,60 @@ def pointwise_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
     )
 
 
+def column_schedule(
+    shape: KernelShape, columns: ColumnsShape, profile: TargetProfile
+) -> Schedule | None:
+    """Threads that share each column; None where there are enough columns, or on a CPU."""
+    vector = vector_width(shape, shape.parallel[-1])
+    vectors = product(shape.parallel) // vector
+    if profile.is_cpu or not vectors:
+        return None
+    along = -(-shape.parallel[-1] // vector)
+    across = min(pow2_at_least(along), max(1, _LINE // (vector * shape.element_bytes)))
+    limit = min(_DEFAULT_THREADS, pow2_at_most(profile.max_threads_per_threadgroup))
+    row = columns.bytes * vector
+    splits = min(
+        limit // across,
+        pow2_at_most(columns.longest // _COLUMN_STEPS),
+        pow2_at_least(-(-_MANY_THREADS // vectors)),
+        pow2_at_most(profile.threadgroup_memory // (across * row)),
+    )
+    if splits < 2:
+        return None
+    while across * splits < _COLUMN_THREADS and across < along:
+        across *= 2
+    ones = (1,) * (len(shape.parallel) - 1)
+    return Schedule(
+        kind="column",
+        threadgroup=(*ones, across * vector),
+        thread=(*ones, vector),
+        threads=across * splits,
+        vector=vector,
+        unroll=_COLUMN_UNROLL,
+        splits=splits,
+    )
+
+
 def _vectors_of_a_thread(shape: KernelShape, vector: int, profile: TargetProfile) -> int:
     """Several only on a CPU, where they divide the loop and leave enough threadgroups."""
-    if not profile.is_cpu or shape.has_reduction or not shape.vectorizable:
+    if not profile.is_cpu or not shape.vectorizable:
         return 1
-    threadgroups = product(shape.parallel) // (vector * _DEFAULT_THREADS)
+    threads, enough = _DEFAULT_THREADS, _ENOUGH_THREADGROUPS
+    if shape.has_reduction:
+        if not _is_long(shape):
+            return 1
+        threads, enough = _CPU_LANES, _CPU_GROUPS
+    threadgroups = product(shape.parallel) // (vector * threads)
     vectors = shape.parallel[-1] // vector
     count = _CPU_VECTORS
-    while count > 1 and (vectors % count or threadgroups < count * _ENOUGH_THREADGROUPS):
+    while count > 1 and (vectors % count or threadgroups < count * enough):
         count //= 2
     return count
+
+
+def _is_long(shape: KernelShape) -> bool:
+    """Whether columns are so long that what a thread reads for all of its columns counts."""
+    return shape.columns is not None and shape.columns.longest >= _LONG_COLUMN
 
 
 def _spread_threads(extents: list[int], limit: int) -> list[int]:

@@ -18,7 +18,7 @@ from ingot.targets.profiles import TargetProfile
 if TYPE_CHECKING:
     from ingot.compiler.analysis.attention_schedule import AttentionShape
 
-Kind = Literal["pointwise", "contraction", "row", "attention"]
+Kind = Literal["pointwise", "contraction", "row", "column", "attention"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Schedule:
     promote: tuple[int, ...] = ()
     """Inputs of the contraction, or of the last op, that are staged in threadgroup memory."""
     unroll: int = 1
-    """Steps of a contraction's reduction loop that are emitted together; the most vectors of a row
-    that a thread takes without a loop."""
+    """Steps of a contraction's or a column's reduction loop that are emitted together; the most
+    vectors of a row that a thread takes without a loop."""
     stages: int = 1
     """Copies of each staged tile: with 2, one is filled while the other is read."""
     subgroup: tuple[int, ...] = ()
@@ -52,7 +52,8 @@ class Schedule:
     """Rows of a contraction's threadgroups that follow each other before the next column, so that
     those that run together share more of what they read."""
     splits: int = 1
-    """Threads that share a row of an attention, each with its part of the keys."""
+    """Threads that share a row of an attention, each with its part of the keys, or the reductions
+    of a column."""
     rows: int = 1
     """Rows of an attention that a thread computes."""
 
@@ -112,6 +113,8 @@ def _kind(attr: DictionaryAttr) -> Kind:
             return "contraction"
         case StringAttr(data="row"):
             return "row"
+        case StringAttr(data="column"):
+            return "column"
         case StringAttr(data="attention"):
             return "attention"
         case _:
@@ -148,6 +151,7 @@ class KernelShape:
     vectorizable: bool = True
     """No body has control flow, and the innermost loop walks contiguous memory somewhere."""
     has_reduction: bool = False
+    columns: ColumnsShape | None = None
     contraction: ContractionShape | None = None
     transposed: tuple[int, ...] = ()
     """Inputs of an elementwise kernel's last op that are contiguous along `transposed_loop`."""
@@ -156,6 +160,16 @@ class KernelShape:
     element_bytes: int = 4
     """The widest element that is read or written."""
     attention: AttentionShape | None = None
+
+
+@dataclass(frozen=True)
+class ColumnsShape:
+    """Reductions with plain combiners, whose results lie side by side along the shared loops."""
+
+    longest: int
+    """Iterations of the longest loop that they run over."""
+    bytes: int
+    """What a thread's part of all of them takes in threadgroup memory, for one element."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +221,10 @@ def select_schedule(shape: KernelShape, profile: TargetProfile) -> Schedule:
         return memory_schedule.row_schedule(shape, profile)
     if shape.contraction is not None:
         schedule = contraction_schedule(shape, shape.contraction, profile)
+        if schedule is not None:
+            return schedule
+    if shape.columns is not None:
+        schedule = memory_schedule.column_schedule(shape, shape.columns, profile)
         if schedule is not None:
             return schedule
     if shape.transposed:

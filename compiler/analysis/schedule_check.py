@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import prod
 
 from ingot.compiler.analysis.schedule import (
+    ColumnsShape,
     ContractionShape,
     KernelShape,
     Schedule,
@@ -54,6 +55,9 @@ def _problems(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterat
             yield from _pointwise(s, shape, profile)
         case "row":
             yield from _row(s)
+        case "column":
+            assert shape.columns is not None
+            yield from _column(s, shape, shape.columns, profile)
         case "contraction":
             assert shape.contraction is not None
             yield from _contraction(s, shape, shape.contraction, profile)
@@ -64,7 +68,8 @@ def _problems(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterat
 def _kinds(shape: KernelShape) -> list[str]:
     if shape.kind != "pointwise":
         return [shape.kind]
-    return ["pointwise", "contraction"] if shape.contraction is not None else ["pointwise"]
+    others = {"contraction": shape.contraction, "column": shape.columns}
+    return ["pointwise", *(kind for kind, described in others.items() if described is not None)]
 
 
 def _pointwise(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterator[str]:
@@ -93,6 +98,22 @@ def _row(s: Schedule) -> Iterator[str]:
         yield "threadgroup and thread must be 1 everywhere: a threadgroup computes a row"
     if not 1 <= s.unroll <= 64:
         yield f"unroll is {s.unroll}; a thread takes 1 to 64 vectors of a row without a loop"
+
+
+def _column(
+    s: Schedule, shape: KernelShape, columns: ColumnsShape, profile: TargetProfile
+) -> Iterator[str]:
+    if prod(s.threadgroup) != s.threadgroup[-1] or prod(s.thread) != s.vector:
+        yield "threadgroup must be 1 in all loops but the last one, thread too and end in vector"
+        return
+    if shape.parallel[-1] % s.vector:
+        yield "vector must divide the innermost loop"
+    parts = s.threadgroup[-1] // s.vector * s.splits
+    if s.splits < 1 or s.threads != parts:
+        yield f"threads is {s.threads}; {s.splits} splits of a threadgroup's vectors are {parts}"
+    if not 1 <= s.unroll <= 64:
+        yield f"unroll is {s.unroll}; 1 to 64 rows are emitted together"
+    yield from _memory(s.splits * s.threadgroup[-1] * columns.bytes, profile)
 
 
 def _contraction(

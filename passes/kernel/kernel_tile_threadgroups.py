@@ -109,9 +109,9 @@ def _is_swizzled(counts: list[int], schedule: Schedule) -> bool:
 def _size(
     builder: Builder, offset: Index, size: int, extent: int, count: int, schedule: Schedule
 ) -> Index:
-    """The size of a tile. A contraction's threads compute whole tiles of the scheduled size, so
-    even a single tile that is smaller counts as one at the edge."""
-    if schedule.kind == "contraction" and extent < size:
+    """The size of a tile. Threads that share reductions compute whole tiles of the scheduled size,
+    so even a single tile that is smaller counts as one at the edge."""
+    if schedule.kind in ("contraction", "column") and extent < size:
         exprs = (AffineConstantExpr(size), AffineConstantExpr(extent))
         return builder.insert(affine.MinOp([], AffineMapAttr(AffineMap(0, 0, exprs)))).result
     return tile_size(builder, offset, size, extent, count)

@@ -17,18 +17,20 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.attention_kernels import kernel_attention
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
-from ingot.compiler.analysis.structured import reduction_loops, shape_of
+from ingot.compiler.analysis.structured import Combiner, reduction_loops, shape_of
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
 from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.ingot import YieldOp as ScanYieldOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.scf import ForallOp
 from ingot.passes.kernel.attention import emit_attention
+from ingot.passes.kernel.columns import emit_columns
 from ingot.passes.kernel.contraction import ContractionEmitter
 from ingot.passes.kernel.cooperative import copy_to_threadgroup, reduce_row, store_row
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes, erase_unused, result_index, upper_bound
+from ingot.passes.kernel.joint_reduction import Reduced, joint_reductions, reduce_jointly
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
 from ingot.passes.kernel.online_softmax import find_online, is_long, reduce_online
@@ -78,6 +80,8 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
     elif schedule.kind == "attention":
         attention = kernel_attention(blocks.body.block)
         emit_attention(evaluator, attention, schedule, blocks)
+    elif schedule.kind == "column":
+        emit_columns(evaluator, ops, schedule)
     else:
         _emit_row(evaluator, ops, schedule)
     _erase_tiles(ops)
@@ -127,8 +131,12 @@ class _ThreadTile:
     def emit(self, ops: Sequence[Operation]) -> None:
         """Emit the ops of one block in order; elementwise ops are emitted where they are used."""
         staged = [op for op in ops if isinstance(op, AllocTensorOp)]
+        joint = joint_reductions(ops)
         for op in ops:
             match op:
+                case GenericOp() if op in joint:
+                    if op is next(iter(joint)):
+                        self._reduce_jointly(joint)
                 case GenericOp() if reduction_loops(op):
                     points, lanes = self.points(op.results[0])
                     reduce_points(self.evaluator, op, points, lanes, self.schedule.unroll)
@@ -143,6 +151,15 @@ class _ThreadTile:
                     self._store(op)
                 case _:
                     pass
+
+    def _reduce_jointly(self, joint: dict[GenericOp, Combiner]) -> None:
+        reductions = [
+            Reduced(op, combiner, *self.points(op.results[0])) for op, combiner in joint.items()
+        ]
+        starts = [reduced.init(self.evaluator) for reduced in reductions]
+        values = reduce_jointly(self.evaluator, reductions, starts)
+        for reduced, found in zip(reductions, values, strict=True):
+            reduced.remember(self.evaluator, found)
 
     def points(self, value: SSAValue) -> tuple[list[tuple[Linear, ...]], Lanes | None]:
         """Where a thread's tile of `value` is evaluated, and the vector at each point."""

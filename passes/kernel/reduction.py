@@ -85,7 +85,7 @@ def reduce_at(
     """One element, or vector, of a result of a reduction."""
     result = result_index(value)
     maps = indexing_maps(op)[len(op.inputs) :]
-    start, loop_lanes = _loops_of(maps[result], index, lanes)
+    start, loop_lanes = loops_of(maps[result], index, lanes)
     return _reduce(evaluator, op, [start], loop_lanes)[0][result]
 
 
@@ -105,7 +105,7 @@ def reduce_points(
     loop_lanes = None
     starts: list[list[Linear]] = []
     for index in points:
-        start, loop_lanes = _loops_of(maps[0], index, lanes)
+        start, loop_lanes = loops_of(maps[0], index, lanes)
         starts.append(start)
     for start, values in zip(
         starts, _reduce(evaluator, op, starts, loop_lanes, unroll), strict=True
@@ -115,9 +115,13 @@ def reduce_points(
             evaluator.remember(value, index, own_lanes, code)
 
 
-def _loops_of(
+def loops_of(
     out: AffineMap, index: Sequence[Linear], lanes: Lanes | None
 ) -> tuple[list[Linear], Lanes | None]:
+    """The loops, and the loop of the lanes, that compute a result's element or vector at `index`.
+
+    `out` is the result's map. Loops that it does not use are zero.
+    """
     loops = [Linear()] * out.num_dims
     loop_lanes = None
     for position, (expr, form) in enumerate(zip(out.results, index, strict=True)):
@@ -191,11 +195,11 @@ def _reduce(
     return [finals[i * count : (i + 1) * count] for i in range(len(starts))]
 
 
+@on_behalf_of_op
 def accumulate(
     evaluator: Evaluator,
     op: GenericOp,
     loops: Sequence[Linear],
-@on_behalf_of_op
     lanes: Lanes | None,
     accumulator: SSAValue,
 ) -> SSAValue:

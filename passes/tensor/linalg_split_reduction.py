@@ -64,6 +64,15 @@ MOST_CHUNKS = 256
 """Chunks of one line, whose partial results are left to the second step, unless they are longer
 than `LONGEST_LOOP`."""
 
+FEW_COLUMNS = 1024
+"""Columns from which those of one threadgroup each keep a device busy."""
+
+MANY_ELEMENTS = 1 << 22
+"""Elements from which sums of few columns pay for a second step."""
+
+COLUMNS_AT_ONCE = 4096
+"""Columns of all chunks together."""
+
 
 @dataclass(frozen=True)
 class Split:
@@ -94,10 +103,30 @@ def choose_split(extents: tuple[int, ...], reduced: list[int], last: int | None)
     chunks = min(most, extents[loop] // max(1, CHUNK // inside))
     if chunks < 2:
         return None
-    # Chunks that leave no rest need no kernel for it.
-    chunks = next((n for n in range(chunks, chunks // 2, -1) if extents[loop] % n == 0), chunks)
-    size = extents[loop] // chunks
-    return Split(loop, chunks, size, extents[loop] - chunks * size)
+    return _in_about(chunks, loop, extents[loop])
+
+
+def choose_column_split(extents: tuple[int, ...], reduced: list[int]) -> Split | None:
+    """How to split a reduction whose results lie side by side, or None when that gains nothing.
+
+    A threadgroup takes neighbouring columns, so a few of them are too few threadgroups.
+    """
+    columns = prod(n for i, n in enumerate(extents) if i not in reduced)
+    if DYNAMIC_INDEX in extents or not FEW_RESULTS <= columns < FEW_COLUMNS:
+        return None
+    if prod(extents) < MANY_ELEMENTS:
+        return None
+    loop = max(reduced, key=lambda i: extents[i])
+    rows = prod(extents[i] for i in reduced)
+    chunks = max(COLUMNS_AT_ONCE // columns, -(-rows // LONGEST_LOOP))
+    return _in_about(chunks, loop, extents[loop]) if extents[loop] >= 2 * chunks else None
+
+
+def _in_about(chunks: int, loop: int, extent: int) -> Split:
+    """A split into `chunks`, or some fewer that leave no rest, which needs no kernel then."""
+    chunks = next((n for n in range(chunks, chunks // 2, -1) if extent % n == 0), chunks)
+    size = extent // chunks
+    return Split(loop, chunks, size, extent - chunks * size)
 
 
 def _part(
@@ -107,11 +136,12 @@ def _part(
     extents: tuple[int, int],
     outputs: Sequence[SSAValue],
     added: IteratorTypeAttr,
+    columns: bool = False,
 ) -> list[SSAValue]:
     """The reduction with `loop` replaced by `expr` over that loop and a new, last one.
 
     `extents` are those of the two loops; a new loop that is parallel is the last dimension of the
-    outputs.
+    outputs, or with `columns` the first one.
     """
     emit = Emitter.before(op)
     maps = indexing_maps(op)
@@ -129,9 +159,10 @@ def _part(
     shape: TensorType[Attribute] = TensorType(element, [places[i] for i in order])
     inputs = [*op.inputs, empty(emit, shape)]
     new_maps.append(AffineMap(rank + 1, 0, tuple(AffineDimExpr(i) for i in order)))
-    last = [AffineDimExpr(rank)] if is_parallel else []
+    chunk = (AffineDimExpr(rank),) if is_parallel else ()
     for map_ in maps[count:]:
-        new_maps.append(AffineMap(rank + 1, 0, (*map_.results, *last)))
+        written = (*chunk, *map_.results) if columns else (*map_.results, *chunk)
+        new_maps.append(AffineMap(rank + 1, 0, written))
     body = op.body.clone()
     body.block.insert_arg(element, count)
     for index in [o for o in body.walk() if isinstance(o, IndexOp)]:
@@ -148,8 +179,10 @@ def _part(
     return list(make_generic(emit, inputs, list(outputs), new_maps, iterators, body).results)
 
 
-def _combined(op: GenericOp, combiner: Combiner, partial: SSAValue, init: SSAValue) -> SSAValue:
-    """The reduction of the last dimension of `partial`."""
+def _combined(
+    op: GenericOp, combiner: Combiner, partial: SSAValue, init: SSAValue, columns: bool
+) -> SSAValue:
+    """The reduction of the last dimension of `partial`, or with `columns` of the first one."""
     emit = Emitter.before(op)
     rank = len(tensor_type(partial).get_shape())
     element = tensor_type(init).element_type
@@ -161,20 +194,31 @@ def _combined(op: GenericOp, combiner: Combiner, partial: SSAValue, init: SSAVal
         combiner.contribution: block.args[0],
     }
     inner.add(YieldOp(inner.builder.insert(combiner.op.clone(values)).results[0]))
+    kept, chunk = tuple(AffineDimExpr(i) for i in range(rank - 1)), (AffineDimExpr(rank - 1),)
     maps = [
-        AffineMap.identity(rank),
-        AffineMap(rank, 0, tuple(AffineDimExpr(i) for i in range(rank - 1))),
+        AffineMap(rank, 0, (*chunk, *kept) if columns else (*kept, *chunk)),
+        AffineMap(rank, 0, kept),
     ]
     iterators = [IteratorTypeAttr.parallel()] * (rank - 1) + [IteratorTypeAttr.reduction()]
     return make_generic(emit, [partial], [init], maps, iterators, Region(block)).results[0]
 
 
-def _in_chunks(op: GenericOp, combiner: Combiner, split: Split, start: SSAValue) -> SSAValue:
-    """Reduce the chunks side by side from the neutral element, then their results."""
+def _in_chunks(
+    op: GenericOp, combiner: Combiner, split: Split, neutral: SSAValue, columns: bool
+) -> SSAValue:
+    """Reduce the chunks side by side from the neutral element, then their results.
+
+    Where the results lie side by side, those of one chunk do, too.
+    """
+    type_ = tensor_type(op.results[0])
+    kept = type_.get_shape()
+    shape = [split.chunks, *kept] if columns else [*kept, split.chunks]
+    start = fill(Emitter.before(op), neutral, TensorType(type_.element_type, shape))
     loop, rank = AffineDimExpr(split.loop), len(loop_extents(op))
     in_chunk = AffineDimExpr(rank) * split.size + loop
     sizes = (split.size, split.chunks)
-    (partial,) = _part(op, split.loop, in_chunk, sizes, [start], IteratorTypeAttr.parallel())
+    parallel = IteratorTypeAttr.parallel()
+    (partial,) = _part(op, split.loop, in_chunk, sizes, [start], parallel, columns)
     init = op.outputs[0]
     if split.rest:
         behind = AffineDimExpr(rank) + loop + split.chunks * split.size
@@ -182,7 +226,7 @@ def _in_chunks(op: GenericOp, combiner: Combiner, split: Split, start: SSAValue)
         (init,) = _part(op, split.loop, behind, (split.rest, 1), [init], reduction)
         assert isinstance(init.owner, GenericOp)
         init = _split(init.owner)[0]
-    return _combined(op, combiner, partial, init)
+    return _combined(op, combiner, partial, init, columns)
 
 
 def _in_turns(op: GenericOp) -> list[SSAValue]:
@@ -219,13 +263,13 @@ def _split(op: GenericOp) -> Sequence[SSAValue]:
     neutral = None if combiner is None or short else neutral_element(combiner.op.name, element)
     innermost = [plain_dims(m)[-1] for m in indexing_maps(op)[: len(op.inputs)] if m.results]
     last = next((loop for loop in innermost if loop in reduced), None)
-    split = choose_split(extents, reduced, last)
+    columns = role_of(op) is Role.REDUCTION
+    split = choose_split(extents, reduced, None if columns else last)
+    if split is None and columns:
+        split = choose_column_split(extents, reduced)
     if combiner is not None and neutral is not None and split is not None:
-        emit = Emitter.before(op)
-        shape = [*tensor_type(op.results[0]).get_shape(), split.chunks]
-        scalar = emit.add(arith.ConstantOp(neutral)).result
-        start = fill(emit, scalar, TensorType(element, shape))
-        results = [_in_chunks(op, combiner, split, start)]
+        scalar = Emitter.before(op).add(arith.ConstantOp(neutral)).result
+        results = [_in_chunks(op, combiner, split, scalar, columns)]
     elif match_contraction(op) is not None:
         if prod(extents[i] for i in reduced) <= most_terms(op):
             return op.results

@@ -69,3 +69,18 @@ func.func private @transpose(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attribu
   } -> tensor<64x64xf32>
   return %1 : tensor<64x64xf32>
 }
+
+// Threads share the reductions of neighbouring columns.
+// CHECK-LABEL: func.func private @columns
+// CHECK-SAME: kind = "column", threadgroup = array<i64: 32>, thread = array<i64: 4>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 4 : i64, splits = 32 : i64
+func.func private @columns(%x: tensor<1024x64xf32>) -> tensor<64xf32> attributes {ingot.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<64xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64xf32>) -> tensor<64xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<1024x64xf32>) outs(%1 : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %3 = arith.addf %out, %in : f32
+    linalg.yield %3 : f32
+  } -> tensor<64xf32>
+  return %2 : tensor<64xf32>
+}

@@ -52,6 +52,39 @@ func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attribute
   return %5 : tensor<64x1000xf32>
 }
 
+// Threads share columns: each takes every 16th row, two at once, and some of them one more. What they
+// have meets in threadgroup memory, where the threads of the first rows combine it.
+// CHECK-LABEL: func.func private @columns
+// CHECK: %parts = memref.alloc() : memref<16x32xf32, #gpu.address_space<workgroup>>
+// CHECK: %[[T:.*]] = gpu.thread_id x
+// CHECK: %[[COLUMN:.*]] = affine.apply affine_map<(d0) -> ((d0 mod 8))> (%[[T]])
+// CHECK: %[[PART:.*]] = affine.apply affine_map<(d0) -> ((d0 floordiv 8))> (%[[T]])
+// CHECK: scf.for %[[TURN:.*]] = %{{.*}} to %{{.*}} step {{.*}} -> (vector<4xf32>)
+// CHECK: %[[ROW:.*]] = affine.apply affine_map<(d0, d1) -> (((d0 * 32) + d1))> (%[[TURN]], %[[PART]])
+// CHECK: vector.transfer_read %x[%[[ROW]], %{{.*}}], %{{.*}} {in_bounds = [true]} : memref<100x40xf32>, vector<4xf32>
+// CHECK: %[[NEXT:.*]] = affine.apply affine_map<(d0, d1) -> ((((d0 * 32) + 16) + d1))> (%[[TURN]], %[[PART]])
+// CHECK: scf.yield
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[PART]], %{{.*}} : index
+// CHECK-NEXT: scf.if %[[SOME]] -> (vector<4xf32>)
+// CHECK: vector.transfer_write %{{.*}}, %parts[%[[PART]], %{{.*}}]
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi eq, %[[PART]], %{{.*}} : index
+// CHECK-NEXT: scf.if %[[FIRST]] {
+// CHECK: scf.for {{.*}} -> (vector<4xf32>)
+// CHECK: vector.transfer_read %parts
+// CHECK: vector.transfer_write %{{.*}}, %out[%{{.*}}] : vector<4xf32>
+func.func private @columns(%x: tensor<100x40xf32>) -> tensor<40xf32> attributes {ingot.kernel, ingot.schedule = {kind = "column", threadgroup = array<i64: 32>, thread = array<i64: 4>, threads = 128 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 2 : i64, splits = 16 : i64}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<40xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<40xf32>) -> tensor<40xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<100x40xf32>) outs(%1 : tensor<40xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %3 = arith.addf %out, %in : f32
+    linalg.yield %3 : f32
+  } -> tensor<40xf32>
+  return %2 : tensor<40xf32>
+}
+
 // Accumulators live in vectors; tiles are staged with the reduction as lines, so that rows and columns
 // are read as vectors. The next tiles are loaded first, and stored when all threads have computed;
 // a tile of rows is turned in squares of registers. What lies past the end of the reduction is zero.

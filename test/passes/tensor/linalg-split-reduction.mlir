@@ -59,6 +59,19 @@ func.func @many_results(%x: tensor<64x70000xf32>, %i: tensor<64xf32>) -> tensor<
   return %s : tensor<64xf32>
 }
 
+// Results that lie side by side do so in each chunk, too.
+// CHECK-LABEL: func.func @columns
+// CHECK:         [[P:%.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> ((d1 + (d2 * 1024)), d0)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d2, d0)>], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, {{%.*}} : tensor<65536x64xf32>, tensor<64x1024xf32>) outs({{%.*}} : tensor<64x64xf32>)
+// CHECK:         %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins([[P]] : tensor<64x64xf32>) outs(%i : tensor<64xf32>)
+func.func @columns(%x: tensor<65536x64xf32>, %i: tensor<64xf32>) -> tensor<64xf32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(j, k) -> (k, j)>, affine_map<(j, k) -> (j)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<65536x64xf32>) outs(%i : tensor<64xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %n = arith.addf %acc, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<64xf32>
+  return %s : tensor<64xf32>
+}
+
 // A body that is no combiner keeps its order: three turns, one after another, each over a copy of a
 // range. They read where they are, so that they are one kernel.
 // CHECK-LABEL: func.func @no_plain_combiner

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+
 from ingot.compiler.analysis.fusion import form_groups
 from ingot.compiler.analysis.fusion_graph import Limits, Node, Read, Role
 
@@ -213,3 +215,27 @@ def test_a_reduction_shares_no_kernel_with_what_it_needs() -> None:
         column_sum(12, 11),
     ]
     assert groups_of(nodes, 12) == [[0], [1], [2]]
+
+
+def large_sum(result: int, reads: list[Read], rows: int, columns: int) -> Node:
+    extents, parallel = (columns, rows), (True, False)
+    return Node(Role.REDUCTION, extents, parallel, (result,), ((0,),), tuple(reads))
+
+
+def read(value: int, *loops: int) -> Read:
+    """An element by plain loops, of two."""
+    return Read(value, loops, map=AffineMap(2, 0, tuple(AffineDimExpr(i) for i in loops)))
+
+
+def test_large_column_sums_of_the_same_values_share_a_kernel() -> None:
+    weighted = large_sum(10, [read(0, 1, 0), read(1, 1, 0)], 4096, 4096)
+    assert groups_of([weighted, large_sum(11, [read(1, 1, 0)], 4096, 4096)], 10, 11) == [[0, 1]]
+    assert groups_of([weighted, large_sum(11, [read(2, 1, 0)], 4096, 4096)], 10, 11) == [[0], [1]]
+    assert groups_of([weighted, large_sum(11, [read(1, 0, 1)], 4096, 4096)], 10, 11) == [[0], [1]]
+    # What has no element for each iteration is little beside the rest.
+    assert groups_of([weighted, large_sum(11, [read(2, 1)], 4096, 4096)], 10, 11) == [[0], [1]]
+
+
+def test_a_sum_of_another_length_keeps_its_kernel() -> None:
+    nodes = [large_sum(10, [read(0, 1, 0)], 4096, 4096), large_sum(11, [read(0, 1, 0)], 64, 4096)]
+    assert groups_of(nodes, 10, 11) == [[0], [1]]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ingot.passes.tensor.linalg_split_reduction import Split, choose_split
+from ingot.passes.tensor.linalg_split_reduction import (
+    Split,
+    choose_column_split,
+    choose_split,
+)
 
 
 def test_chunks_leave_no_rest_where_about_as_many_divide_the_line() -> None:
@@ -18,3 +22,15 @@ def test_a_prime_length_leaves_a_rest() -> None:
 def test_many_lines_and_short_ones_stay_whole() -> None:
     assert choose_split((32, 100_000), [1], 1) is None
     assert choose_split((4, 1000), [1], 1) is None
+
+
+def test_long_columns_are_split_where_they_are_few() -> None:
+    assert choose_column_split((64, 1 << 16), [1]) == Split(loop=1, chunks=64, size=1024, rest=0)
+    assert choose_column_split((8, 1 << 14, 8, 4), [0, 1]) == Split(1, chunks=128, size=128, rest=0)
+    assert choose_column_split((1024, 1 << 16), [1]) is None, "enough columns"
+    assert choose_column_split((64, 1024), [1]) is None, "few elements"
+
+
+def test_no_chunk_is_longer_than_a_loop_may_be() -> None:
+    split = choose_column_split((512, 1 << 20), [1])
+    assert split is not None and split.chunks == 32 and split.size == 32768

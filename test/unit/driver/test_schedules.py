@@ -90,7 +90,7 @@ GOOD = {
         ),
         (
             {"schedules": [{**GOOD, "schedule": {**GOOD["schedule"], "kind": "fast"}}]},
-            'schedule 1: "kind" must be one of pointwise, contraction, row, attention',
+            'schedule 1: "kind" must be one of pointwise, contraction, row, column, attention',
         ),
         (
             {"schedules": [{**GOOD, "schedule": {**GOOD["schedule"], "thread": 1}}]},

@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingot.compiler.analysis.schedule import (
+    ColumnsShape,
     ContractionShape,
     KernelShape,
     Schedule,
     select_schedule,
 )
+from ingot.compiler.analysis.schedule_check import schedule_problem
 from ingot.targets.profiles import PROFILES
 
 sizes = st.one_of(st.integers(0, 70), st.sampled_from([127, 1000, 4096, 4097, 1 << 20]))
@@ -76,6 +78,42 @@ def test_row_kernels_have_a_power_of_two_of_threads(rows, inner, last, profile):
     schedule = select_schedule(KernelShape("row", (rows,), inner, last), profile)
     assert schedule.threads & (schedule.threads - 1) == 0
     assert 0 < schedule.threads <= profile.max_threads_per_threadgroup
+
+
+@given(
+    st.lists(sizes.filter(bool), min_size=1, max_size=4),
+    sizes.filter(bool),
+    st.sampled_from([4, 8, 12]),
+    profiles,
+)
+def test_threads_that_share_columns_have_room_for_their_parts(parallel, longest, part, profile):
+    columns = ColumnsShape(longest, part)
+    shape = KernelShape("pointwise", tuple(parallel), has_reduction=True, columns=columns)
+    schedule = select_schedule(shape, profile)
+    assert schedule.threads <= profile.max_threads_per_threadgroup
+    if schedule.kind == "column":
+        assert not profile.is_cpu
+        assert schedule.threads == schedule.splits * schedule.threadgroup[-1] // schedule.vector
+        assert 2 <= schedule.splits <= longest // 8, "every thread has some rows"
+        held = schedule.splits * schedule.threadgroup[-1] * part
+        assert held <= profile.threadgroup_memory
+    assert schedule_problem(schedule, shape, profile) is None
+
+
+def test_columns_are_read_by_lines_and_shared_where_they_are_few():
+    def chosen(target: str, rows: int, *parallel: int) -> Schedule:
+        columns = ColumnsShape(rows, 4)
+        shape = KernelShape("pointwise", parallel, has_reduction=True, columns=columns)
+        return select_schedule(shape, PROFILES[target])
+
+    square = chosen("vulkan:hopper", 8192, 8192)
+    assert (square.kind, square.threadgroup, square.threads) == ("column", (32,), 256)
+    assert chosen("vulkan:hopper", 64, 1 << 20).kind == "pointwise", "enough threads by themselves"
+    assert chosen("metal:apple7", 8, 1024).kind == "pointwise", "too few rows for two"
+    narrow = chosen("metal:apple7", 32, 8, 1000)
+    assert narrow.threadgroup == (1, 64) and narrow.splits == 4
+    on_cpu = chosen("vulkan:lavapipe", 1024, 1024)
+    assert (on_cpu.kind, on_cpu.threads, on_cpu.thread) == ("pointwise", 8, (16,))
 
 
 def test_attribute_carries_every_field():

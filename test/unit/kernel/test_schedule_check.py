@@ -6,7 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from ingot.compiler.analysis.schedule import ContractionShape, KernelShape, select_schedule
+from ingot.compiler.analysis.schedule import (
+    ColumnsShape,
+    ContractionShape,
+    KernelShape,
+    select_schedule,
+)
 from ingot.compiler.analysis.schedule_check import schedule_problem
 from ingot.targets.profiles import PROFILES
 
@@ -17,9 +22,13 @@ MATMUL = KernelShape(
     "pointwise", (256, 256), has_reduction=True, contraction=ContractionShape(256, 256, 256)
 )
 
+COLUMNS = KernelShape(
+    "pointwise", (1024,), has_reduction=True, columns=ColumnsShape(longest=1024, bytes=4)
+)
+
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda p: p.name)
-@pytest.mark.parametrize("shape", [ROW, ELEMENTWISE, TRANSPOSE, MATMUL])
+@pytest.mark.parametrize("shape", [ROW, ELEMENTWISE, TRANSPOSE, MATMUL, COLUMNS])
 def test_what_the_compiler_chooses_fits_without_being_known_as_its_choice(shape, profile):
     chosen = select_schedule(shape, profile)
     fewer = replace(shape, parallel=tuple(2 * n for n in shape.parallel))
@@ -49,6 +58,10 @@ def test_what_the_compiler_chooses_fits_without_being_known_as_its_choice(shape,
         (MATMUL, {"reduction": 12}, "reduction is 12; it must be a multiple of the unit's depth"),
         (MATMUL, {"unit": (), "thread": (8, 8), "vector": 4, "unroll": 3}, "unroll is 3"),
         (MATMUL, {"threads": 64}, "threads is 64; 1 subgroups have 32"),
+        (ELEMENTWISE, {"kind": "column"}, "kind is 'column'; this kernel is pointwise"),
+        (COLUMNS, {"thread": (1,)}, "threadgroup must be 1 in all loops but the last one"),
+        (COLUMNS, {"splits": 16}, "threads is 256; 16 splits of a threadgroup's vectors are 128"),
+        (COLUMNS, {"unroll": 0}, "unroll is 0; 1 to 64 rows are emitted together"),
         (MATMUL, {"stages": 3}, "promote must be [0, 1] and stages 1 or 2"),
     ],
 )
