@@ -57,6 +57,14 @@ class Request:
     use_cache: bool = True
 
     @property
+    def words(self) -> list[str]:
+        """The options that decide what the compiler does with a program."""
+        words = [word for target in self.targets for word in ("--target", target)]
+        words += ["--math", self.math] if self.math != "safe" else []
+        words += ["--demote-f64"] if self.demote_f64 else []
+        return words + [word for file in self.schedule_files for word in ("--schedule", file)]
+
+    @property
     def is_cacheable(self) -> bool:
         """Whether the output is all that a compilation leaves."""
         leaves_more = self.dump_dir or self.print_after or self.print_after_all or self.weights
@@ -110,7 +118,8 @@ def compile_job(
     except WrongInput as wrong:
         return Outcome(job, (wrong.diagnostic,))
     except Exception as error:
-        return Outcome(job, (failure_message(error, sources),))
+        command = ("compile", "%s", "-o", "%t", *request.words)
+        return Outcome(job, (failure_message(error, sources, command),))
 
 
 def _compile(job: Job, request: Request, step: Step, sources: Sources) -> Outcome:
@@ -345,7 +354,7 @@ def compile_jobs(
 
     forks = hasattr(os, "fork")
     if forks and not _is_cached(jobs[0], request):
-        _load_compiler()
+        load_compiler()
     context = get_context("fork" if forks else "spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         futures: list[Future[Outcome]] = [pool.submit(_guarded, job, request) for job in jobs]
@@ -385,7 +394,7 @@ def _is_cached(job: Job, request: Request) -> bool:
     return key is not None and Cache.default().get(key) is not None
 
 
-def _load_compiler() -> None:
+def load_compiler() -> None:
     """Import what every compilation needs, in the process that forks the workers."""
     from ingot.compiler.driver.compile import compile_module
     from ingot.compiler.driver.options import CompileOptions

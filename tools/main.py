@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from ingot.tools.report import shipped_folder, version_text
 from ingot.tools.startup import lean_process
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS: dict[str, str] = {
     "compile": "Compile a program into a bundle.",
@@ -17,11 +22,13 @@ COMMANDS: dict[str, str] = {
     "inspect": "Show what a bundle holds.",
     "opt": "Run passes on a program.",
     "translate": "Convert between IR, SPIR-V, MSL and text.",
+    "reduce": "Make a failing program small.",
     "cache": "Show or clear what was compiled before.",
     "targets": "List the target profiles.",
     "devices": "List the devices of this machine.",
     "doctor": "Say what is installed, and what to do about what is not.",
 }
+    "completion": "Print a script that completes commands in a shell.",
 """Subcommand to the sentence that `ingot --help` shows; the module has the command's name."""
 
 
@@ -38,8 +45,19 @@ class LazyGroup(click.Group):
         command = module.command
         assert isinstance(command, click.Command)
         return command
+        if ctx.resilient_parsing:
+            from ingot.tools.choices import offer
+
+            offer(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Offer the commands without importing any."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(n, help=h) for n, h in COMMANDS.items() if n.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -107,6 +125,8 @@ def main() -> None:
     """Entry point of `ingot`."""
     lean_process()
     command(prog_name="ingot")
+    if "_INGOT_COMPLETE" in os.environ:
+        import_module("ingot.tools.completion")  # which knows how Bash splits words
 
 
 if __name__ == "__main__":

@@ -6,7 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
+
+from ingot.tools.report import CommandLineError
 
 
 class MlirCommand(click.Command):
@@ -40,16 +44,63 @@ class MlirCommand(click.Command):
 
 
 class OptCommand(MlirCommand):
-    """The opt tool: passes may be flags."""
+    """The opt tool: passes may be flags, and come from plugins."""
 
     passes_as_flags = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Before the rest: a plugin's passes may be flags, too.
+        load_plugins(_values_of(args, _PLUGIN_FLAGS))
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from ingot.compiler.plugins import pass_origins
+
+        if origins := pass_origins():
+            with formatter.section("Passes of plugins"):
+                formatter.write_dl(list(origins.items()))
+
+
+_PLUGIN_FLAGS = ("--load-pass-plugin", "--load-dialect-plugin")
+plugin_option = click.option(
+    *_PLUGIN_FLAGS,
+    "plugin_files",
+    multiple=True,
+    expose_value=False,
+    metavar="FILE.py",
+    help="Know the passes and dialects that this Python file defines.",
+)
+"""For commands that an `OptCommand` parses."""
+
+
+def load_plugins(files: Sequence[str]) -> None:
+    """Make the passes and dialects of files known; raises `CommandLineError` for a broken one."""
+    if not files:
+        return
+    from ingot.compiler.plugins import PluginError, load_file
+
+    for file in files:
+        try:
+            load_file(file)
+        except PluginError as error:
+            raise CommandLineError(f"error: {error}") from error
+
+
+def _values_of(args: Sequence[str], flags: Sequence[str]) -> list[str]:
+    """The values of flags, as `--flag=value` or `--flag value`, with one dash or two."""
+    values: list[str] = []
+    for position, arg in enumerate(args):
+        name, equals, value = arg.partition("=")
+        if f"--{name.lstrip('-')}" in flags and name.startswith("-"):
+            values += [value] if equals else args[position + 1 : position + 2]
+    return values
 
 
 def _pass_flag(arg: str) -> str | None:
     """`--my-pass` or `--my-pass=a=1 b=2` as an entry of a pipeline, None when it is no pass."""
-    from ingot.compiler.driver.registry import pass_names
+    from ingot.compiler.driver.registry import is_pass
 
     name, equals, options = arg.lstrip("-").partition("=")
-    if name not in pass_names():
+    if not is_pass(name):
         return None
     return f"{name}{{{options}}}" if equals else name

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from ingot.tools.mlir_command import OptCommand
+from ingot.tools.mlir_command import OptCommand, plugin_option
 from ingot.tools.report import Sources, debug_option, fail, read_text, reported, write_output
 from ingot.tools.startup import lean_process
 
@@ -58,7 +58,10 @@ from ingot.tools.startup import lean_process
     "--timing", "--mlir-timing", is_flag=True, help="Report the time of each pass (stderr)."
 )
 @click.option("--allow-unregistered-dialect", is_flag=True, help="Accept ops nobody defined.")
-@click.option("--list-passes", is_flag=True, help="List the passes of Ingot and end.")
+@click.option(
+    "--list-passes", is_flag=True, help="List the passes of Ingot and of plugins and end."
+)
+@plugin_option
 @debug_option
 def command(
     file: str,
@@ -85,8 +88,9 @@ def command(
     """
     if list_passes:
         from ingot.compiler.driver.registry import ingot_passes
+        from ingot.compiler.plugins import pass_origins
 
-        for name, level in ingot_passes().items():
+        for name, level in {**ingot_passes(), **pass_origins()}.items():
             click.echo(f"{level:10} {name}")
         return
     sources = Sources()

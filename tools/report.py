@@ -7,7 +7,7 @@ the compiler.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,21 +129,22 @@ def describe_failure(error: Exception, sources: Sources) -> str:
     return failure_message(error, sources).text
 
 
-def failure_message(error: Exception, sources: Sources) -> Message:
-    """What there is to say about an exception; a bug leaves a file that reproduces it."""
+def failure_message(error: Exception, sources: Sources, command: Sequence[str] = ()) -> Message:
+    """What there is to say about an exception; a bug leaves a file that reproduces it.
+
+    `command` are the words after `ingot` that show it again where no pass is to blame, `%s` for the
+    file.
+    """
     from ingot.targets.bundle.errors import IngotError
 
     if isinstance(error, WrongInput):
         return error.diagnostic
     if isinstance(error, IngotError):
         return Message("error", str(error))
-    from ingot.compiler.driver.diagnostics import (
-        diagnose,
-        is_user_error,
-        render,
-        write_reproducer,
-    )
+    from ingot.compiler.driver.diagnostics import diagnose, is_user_error, render
     from ingot.compiler.driver.pass_pipeline import PassFailure
+    from ingot.compiler.driver.registry import is_own_pass
+    from ingot.compiler.driver.reproducer import write_reproducer
 
     if is_user_error(error):
         found = diagnose(error, sources.main)
@@ -156,21 +157,25 @@ def failure_message(error: Exception, sources: Sources) -> Message:
             found.hint,
             render(found, sources.texts),
         )
+    culprit = "Ingot"
     if isinstance(error, PassFailure):
-        text, pipeline = error.before, error.pipeline
+        from ingot.compiler.plugins import loaded_files, pass_origins
+
+        plugins = [word for file in loaded_files() for word in ("--load-pass-plugin", file)]
+        text, command = error.before, ("opt", "%s", *plugins, "-p", error.pipeline)
+        culprit = culprit if is_own_pass(error.pass_name) else pass_origins()[error.pass_name]
     else:
-        text, pipeline = "", ""
+        text = ""
     text = text or sources.texts.get(sources.main, "")
-    path = write_reproducer(text, pipeline, error)
+    path = write_reproducer(text, command, error)
     summary = str(error) if isinstance(error, PassFailure) else f"{type(error).__name__}: {error}"
     sentence = f"internal error: {summary}"
-    hint = f"{_REPORT}; {path} reproduces it, --debug shows where"
+    hint = (
+        f"this is a bug in {culprit}, please report it; {path} reproduces it, --debug shows where"
+    )
     where = f"{sources.main}: " if sources.main else ""
     rendered = f"{where}{sentence}\nhelp: {hint}"
     return Message("error", sentence, sources.main, help=hint, rendered=rendered)
-
-
-_REPORT = "this is a bug in Ingot, please report it"
 
 
 def shipped_folder(what: Literal["cmake", "embed"]) -> Path:

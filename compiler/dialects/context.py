@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from xdsl.context import Context
-from xdsl.ir import Attribute, Dialect, TypeAttribute
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 
 _OURS = "ingot.compiler.dialects"
 _XDSL = "xdsl.dialects"
@@ -59,8 +59,23 @@ class DialectContext(Context):
     """A context that keeps attributes it does not know as their text.
 
     Frameworks hang attributes of their own dialects on modules, functions and arguments; they do
-    not change what the program computes. Unknown ops stay errors.
+    not change what the program computes. Unknown ops stay errors. For ops and types of a dialect
+    that nobody registered, plugins are asked (see `plugins`).
     """
+
+    def get_optional_op(
+        self, name: str, *, dialect_stack: Sequence[str] = ()
+    ) -> type[Operation] | None:
+        self._ask_plugins(name)
+        return super().get_optional_op(name, dialect_stack=dialect_stack)
+
+    def _ask_plugins(self, name: str) -> None:
+        dialect_name, dot, _ = name.partition(".")
+        if dot and dialect_name not in self._registered_dialects:
+            from ingot.compiler.plugins import find_dialect
+
+            if (dialect := find_dialect(dialect_name)) is not None:
+                self.register_dialect(dialect_name, lambda: dialect)
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
         found = super().get_optional_attr(name)
@@ -71,6 +86,7 @@ class DialectContext(Context):
         return found
 
     def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
+        self._ask_plugins(name)
         found = super().get_optional_type(name)
         if found is None:
             from xdsl.dialects.builtin import UnregisteredAttr

@@ -7,23 +7,21 @@ Every failure that a user can cause ends in
               ^
     help: what to do instead
 
-An exception outside the closed set below is a bug in Ingot; `report` says so and leaves a file that
-reproduces it.
+An exception outside the closed set below is a bug in Ingot; the commands say so and leave a file
+that reproduces it (`reproducer`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ingot.compiler.analysis.diagnostics import Refusal, file_line_col
+from ingot.compiler.plugins import PluginError
 from ingot.targets.msl import MslError
 from ingot.targets.pyspirv import SpirvCrossError
 from ingot.targets.spirv.errors import SpirvError
@@ -71,7 +69,7 @@ def is_user_error(error: BaseException) -> bool:
     from ingot.compiler.driver.registry import UnknownPass
 
     expected = (Refusal, ParseError, DiagnosticException, CompileError, PipelineError, UnknownPass)
-    return isinstance(error, (*expected, SpirvError, SpirvCrossError, MslError))
+    return isinstance(error, (*expected, PluginError, SpirvError, SpirvCrossError, MslError))
 
 
 def diagnose(error: BaseException, filename: str = "") -> Diagnostic:
@@ -99,16 +97,6 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
     if diagnostic.hint:
         lines.append(f"help: {diagnostic.hint}")
     return "\n".join(lines)
-
-
-def write_reproducer(text: str, pipeline: str, error: BaseException) -> Path:
-    """Leave a file that `ingot opt` can run to see an internal error again; returns its path."""
-    digest = hashlib.sha256(f"{pipeline}\n{text}".encode()).hexdigest()[:12]
-    path = Path(tempfile.gettempdir()) / f"ingot-reproducer-{digest}.mlir"
-    first = str(error).strip().splitlines()[0] if str(error).strip() else ""
-    head = f"// {type(error).__name__}: {first}\n// RUN: ingot opt %s -p '{pipeline}'\n"
-    path.write_text(head + text + "\n", encoding="utf-8")
-    return path
 
 
 def _excerpt(source: str, line: int, column: int, width: int = 160) -> list[str]:

@@ -1,4 +1,4 @@
-"""Every pass by its name: Ingot's own, then xDSL's.
+"""Every pass by its name: Ingot's own, then xDSL's, then those of plugins.
 
 Nothing is imported before it is asked for: a level's `PASSES` lists names only, and the module of
 a pass is found by the name (`linalg-fuse-elementwise` lives in `linalg_fuse_elementwise.py`).
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ingot.compiler.plugins import find_pass, pass_origins
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -34,7 +36,17 @@ def ingot_passes() -> dict[str, str]:
 
 def pass_names() -> tuple[str, ...]:
     """Every name that a pipeline may use, sorted."""
-    return tuple(sorted({*ingot_passes(), *_xdsl_passes()}))
+    return tuple(sorted({*ingot_passes(), *_xdsl_passes(), *pass_origins()}))
+
+
+def is_own_pass(name: str) -> bool:
+    """Whether the pass is Ingot's or xDSL's, rather than a plugin's."""
+    return name in ingot_passes() or name in _xdsl_passes()
+
+
+def is_pass(name: str) -> bool:
+    """Whether a pipeline may use the name; plugins are looked for last."""
+    return is_own_pass(name) or name in pass_origins()
 
 
 @cache
@@ -52,7 +64,7 @@ def has_work(name: str, contents: Contents) -> bool:
 
 @cache
 def get_pass(name: str) -> type[ModulePass]:
-    """The class of the pass `name`; raises `UnknownPass`."""
+    """The class of the pass `name`; raises `UnknownPass`, and `PluginError` for a broken plugin."""
     if (level := ingot_passes().get(name)) is not None:
         return _load(name, level)
     if (factory := _xdsl_passes().get(name)) is not None:
@@ -65,6 +77,8 @@ def get_pass(name: str) -> type[ModulePass]:
 
 
 def _load(name: str, level: str) -> type[ModulePass]:
+    if (plugin := find_pass(name)) is not None:
+        return plugin
     from xdsl.passes import ModulePass
 
     module = import_module(f"ingot.passes.{level}.{name.replace('-', '_')}")

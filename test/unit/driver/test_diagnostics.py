@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
 from ingot.compiler.analysis.diagnostics import Refusal
-from ingot.compiler.driver.diagnostics import Diagnostic, diagnose, render, write_reproducer
+from ingot.compiler.driver.diagnostics import Diagnostic, diagnose, render
 
 
 def test_place_source_line_caret_and_help() -> None:
@@ -27,12 +25,3 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
     shown = render(Diagnostic("error", "m", "a", 1, 5001), {"a": text}).splitlines()
     assert len(shown[1]) <= 170
     assert shown[1][shown[2].index("^") :].startswith("HERE")
-
-
-def test_reproducer_names_the_pipeline() -> None:
-    path = write_reproducer("module {}", "canonicalize,cse", KeyError("k"))
-    try:
-        assert "// RUN: ingot opt %s -p 'canonicalize,cse'" in path.read_text()
-        assert isinstance(path, Path)
-    finally:
-        path.unlink()

@@ -11,11 +11,12 @@ ROOT = Path(__file__).resolve().parents[3]
 ROOMS = ("compiler", "passes", "targets", "runtime", "tools", "integrations")
 
 # For each room (the longest matching prefix counts): what it may import of `ingot`, besides itself.
-GROUND = ("compiler.dialects", "compiler.analysis", "targets.profiles")
+GROUND = ("compiler.dialects", "compiler.analysis", "compiler.plugins", "targets.profiles")
 BUNDLE = ("targets.bundle",)
 ALLOWED: dict[str, tuple[str, ...]] = {
     "compiler.dialects": GROUND,
     "compiler.analysis": GROUND,
+    "compiler.plugins": (),
     "targets.profiles": (),
     "compiler.frontends": GROUND,
     "compiler.interpreter": GROUND,
