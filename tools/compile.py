@@ -38,6 +38,8 @@ class CompileCommand(click.Command):
     """Takes response files: `@FILE` stands for the words in FILE, quoted as a shell does."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # a shell asks for completions
+            return super().parse_args(ctx, args)
         words: list[str] = []
         for word in args:
             if word.startswith("@") and len(word) > 1:

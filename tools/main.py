@@ -21,14 +21,14 @@ COMMANDS: dict[str, str] = {
     "run": "Run a function of a bundle or of a program.",
     "inspect": "Show what a bundle holds.",
     "opt": "Run passes on a program.",
-    "translate": "Convert between IR, SPIR-V, MSL and text.",
     "reduce": "Make a failing program small.",
+    "translate": "Convert between IR, SPIR-V, MSL and text.",
     "cache": "Show or clear what was compiled before.",
     "targets": "List the target profiles.",
     "devices": "List the devices of this machine.",
     "doctor": "Say what is installed, and what to do about what is not.",
-}
     "completion": "Print a script that completes commands in a shell.",
+}
 """Subcommand to the sentence that `ingot --help` shows; the module has the command's name."""
 
 
@@ -44,13 +44,12 @@ class LazyGroup(click.Group):
         module = import_module(f"ingot.tools.{cmd_name}")
         command = module.command
         assert isinstance(command, click.Command)
-        return command
         if ctx.resilient_parsing:
             from ingot.tools.choices import offer
 
             offer(command)
+        return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         """Offer the commands without importing any."""
         from click.shell_completion import CompletionItem
@@ -58,6 +57,7 @@ class LazyGroup(click.Group):
         found = [CompletionItem(n, help=h) for n, h in COMMANDS.items() if n.startswith(incomplete)]
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -124,9 +124,9 @@ def command() -> None:
 def main() -> None:
     """Entry point of `ingot`."""
     lean_process()
-    command(prog_name="ingot")
     if "_INGOT_COMPLETE" in os.environ:
         import_module("ingot.tools.completion")  # which knows how Bash splits words
+    command(prog_name="ingot")
 
 
 if __name__ == "__main__":
