@@ -140,8 +140,10 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
     """L5: one `spirv.module` for each kernel.
 
     Safe math allows contraction to fma and nothing else. Metal's compiler keeps to that by the
-    pragma in the MSL; Vulkan drivers also reorder, unless the SPIR-V forbids both.
+    pragma in the MSL; Vulkan drivers also reorder, unless the SPIR-V forbids both, and assume that
+    there are no NaNs, unless it says that they matter.
     """
+    special_values = options.math != "fast" and profile.api == "vulkan"
     exact = options.math == "strict" or (options.math == "safe" and profile.api == "vulkan")
     return [
         *([f"check-loops{_options(most_turns=profile.most_turns)}"] if profile.most_turns else []),
@@ -156,7 +158,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         f"expand-narrow-types{_options(target=profile.name)}",
         "canonicalize",
         "cse",
-        f"convert-to-spirv{_options(exact=exact)}",
+        f"convert-to-spirv{_options(exact=exact, special_values=special_values)}",
     ]
 
 

@@ -62,7 +62,8 @@ class ConvertToSpirvPass(ModulePass):
     Every argument becomes a bound buffer in order. An index has 32 bits where every offset in bytes
     fits into them, else 64. With `exact`, floating-point arithmetic is decorated so that drivers
     neither contract nor reorder it: Mesa's do both without, where Metal's compiler obeys its own
-    pragma.
+    pragma. With `special_values`, kernels declare that NaNs, infinities and the sign of zero
+    matter: without, NVIDIA's driver takes every NaN test for false.
 
     ```mlir
     func.func @k(%x: memref<64xf32>) attributes {ingot.kernel, ...} { ... }
@@ -81,12 +82,13 @@ class ConvertToSpirvPass(ModulePass):
     name = "convert-to-spirv"
 
     exact: bool = True
+    special_values: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp)}
         called: set[str] = set()
         for kernel in kernels(op):
-            conversion = _KernelConversion(kernel, functions, self.exact)
+            conversion = _KernelConversion(kernel, functions, self.exact, self.special_values)
             module = conversion.convert()
             called |= conversion.converted.keys()
             block = kernel.parent
@@ -110,6 +112,7 @@ class _KernelConversion:
     kernel: FuncOp
     functions: dict[str, FuncOp]
     exact: bool
+    special_values: bool
     converted: dict[str, spirv.FuncOp] = field(default_factory=dict[str, spirv.FuncOp])
 
     def convert(self) -> spirv.ModuleOp:
@@ -143,9 +146,17 @@ class _KernelConversion:
             key: value for key, value in kernel.attributes.items() if key.startswith("ingot.")
         }
         module.attributes[ACCESS] = access
+        if self.special_values:
+            self._preserve_special_values(module)
         vce = module.properties["vce_triple"] = spirv.required_vce(module)
         _drop_names_of_storage_types(module, vce.capabilities)
         return module
+
+    def _preserve_special_values(self, module: spirv.ModuleOp) -> None:
+        mode = spirv.ExecutionMode.SignedZeroInfNanPreserve
+        entry = self.kernel.sym_name.data
+        for width in spirv.computed_float_widths(module):
+            module.body.block.add_op(spirv.ExecutionModeOp(entry, mode, [width]))
 
     def _conversion(self, source: FuncOp, target: spirv.FuncOp) -> FunctionConversion:
         conversion = FunctionConversion(

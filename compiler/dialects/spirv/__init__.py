@@ -70,6 +70,9 @@ from ingot.compiler.dialects.spirv.group import *  # noqa: F403
 from ingot.compiler.dialects.spirv.memory import *  # noqa: F403
 from ingot.compiler.dialects.spirv.memory import VariableOp
 from ingot.compiler.dialects.spirv.requirements import IMPLIED as IMPLIED
+from ingot.compiler.dialects.spirv.requirements import (
+    computed_float_widths as computed_float_widths,
+)
 from ingot.compiler.dialects.spirv.requirements import required_vce as required_vce
 from ingot.compiler.dialects.spirv.structure import *  # noqa: F403
 from ingot.compiler.dialects.spirv.structure import (

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, IntegerType, VectorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    VectorType,
+)
 from xdsl.ir import Attribute, Operation
 
 from ingot.compiler.dialects.spirv.atomic import AtomicFAddOp, AtomicOp
@@ -36,6 +43,7 @@ from ingot.compiler.dialects.spirv.types import (
     StructType,
     bit_width,
     is_boolean,
+    scalar_of,
 )
 
 DEFAULT_MINOR = 3
@@ -124,6 +132,19 @@ def required_vce(module: ModuleOp, minor: int = DEFAULT_MINOR) -> VersionCapabil
     return VersionCapabilitiesExtensionsAttr.get(
         minor, sorted(capabilities - implied), sorted(collector.extensions)
     )
+
+
+def computed_float_widths(module: ModuleOp) -> list[int]:
+    """The IEEE widths, in bits and sorted, that `module` computes in, not only loads and stores."""
+    widths: set[int] = set()
+    for op in module.walk():
+        if op.name in _STORAGE_ONLY:
+            continue
+        for value in (*op.operands, *op.results):
+            scalar = scalar_of(value.type)
+            if isinstance(scalar, Float16Type | Float32Type | Float64Type):
+                widths.add(bit_width(scalar))
+    return sorted(widths)
 
 
 class _Collector:

@@ -111,6 +111,8 @@ def _describe(vk: Any, handle: Any) -> PhysicalDevice | None:
         return None
     properties11 = vk.VkPhysicalDeviceVulkan11Properties()
     maintenance3 = vk.VkPhysicalDeviceMaintenance3Properties()
+    properties12 = vk.VkPhysicalDeviceVulkan12Properties()
+    maintenance3.pNext = vk.ffi.addressof(properties12)
     properties11.pNext = vk.ffi.addressof(maintenance3)
     properties2 = vk.VkPhysicalDeviceProperties2(pNext=properties11)
     vk.lib.vkGetPhysicalDeviceProperties2(handle, vk.ffi.addressof(properties2))
@@ -118,7 +120,11 @@ def _describe(vk: Any, handle: Any) -> PhysicalDevice | None:
     offered = {e.extensionName for e in vk.vkEnumerateDeviceExtensionProperties(handle, None)}
     family = compute[0]
     has_timestamps = families[family].timestampValidBits > 0
-    features = _features(vk, handle, offered, properties11)
+    features = _features(vk, handle, offered, properties11) | {
+        f"special-values{width}"
+        for width in (16, 32, 64)
+        if getattr(properties12, f"shaderSignedZeroInfNanPreserveFloat{width}")
+    }
     if "timeline-semaphore" not in features:
         return None
     return PhysicalDevice(

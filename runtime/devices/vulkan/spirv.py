@@ -13,7 +13,8 @@ from typing import Final
 from ingot.runtime.errors import KernelError
 
 _MAGIC: Final = 0x07230203
-_OP_ENTRY_POINT, _OP_CAPABILITY, _OP_FUNCTION = 15, 17, 54
+_OP_ENTRY_POINT, _OP_EXECUTION_MODE, _OP_CAPABILITY, _OP_FUNCTION = 15, 16, 17, 54
+_PRESERVE: Final = 4461  # ExecutionMode SignedZeroInfNanPreserve
 _GL_COMPUTE: Final = 5
 
 CAPABILITY_FEATURES: Final[dict[int, str]] = {
@@ -37,21 +38,27 @@ CAPABILITY_FEATURES: Final[dict[int, str]] = {
     4441: "variable-pointers",
     4448: "storage8",
     4449: "uniform-storage8",
+    4466: "",
     5345: "vulkan-memory-model",
     5346: "vulkan-memory-model-device",
     5116: "bfloat16",
     5118: "bfloat16-matrix",
     6022: "cooperative-matrix",
 }
-"""The device feature behind each capability (SPIR-V specification, section 3.31), "" for none."""
+"""The device feature behind each capability (SPIR-V specification, section 3.31), "" for none.
+
+SignedZeroInfNanPreserve, 4466, is a feature for each width of floats: its execution mode has that.
+"""
 
 
 @dataclass(frozen=True)
 class ModuleNeeds:
-    """Capabilities by number, and names of the compute entry points."""
+    """Capabilities by number, names of the compute entry points, and the widths, in bits, of the
+    floats whose special values matter."""
 
     capabilities: tuple[int, ...]
     entry_points: tuple[str, ...]
+    special_values: tuple[int, ...] = ()
 
     def missing_features(self, features: frozenset[str]) -> list[str]:
         """Return what the module needs and `features` lacks."""
@@ -62,7 +69,8 @@ class ModuleNeeds:
                 lacks.append(f"SPIR-V capability {capability}")
             elif feature and feature not in features:
                 lacks.append(feature)
-        return lacks
+        modes = [f"special-values{width}" for width in self.special_values]
+        return lacks + [feature for feature in modes if feature not in features]
 
 
 def module_needs(spirv: bytes, kernel: str) -> ModuleNeeds:
@@ -74,6 +82,7 @@ def module_needs(spirv: bytes, kernel: str) -> ModuleNeeds:
         raise KernelError(f"the SPIR-V of kernel '{kernel}' does not begin with its mark")
     capabilities: list[int] = []
     entry_points: list[str] = []
+    special_values: list[int] = []
     at = 5
     while at < len(words):
         length, opcode = words[at] >> 16, words[at] & 0xFFFF
@@ -86,5 +95,7 @@ def module_needs(spirv: bytes, kernel: str) -> ModuleNeeds:
         elif opcode == _OP_ENTRY_POINT and length > 3 and words[at + 1] == _GL_COMPUTE:
             name = spirv[4 * (at + 3) : 4 * (at + length)].split(b"\0", 1)[0]
             entry_points.append(name.decode("utf-8", "replace"))
+        elif opcode == _OP_EXECUTION_MODE and length == 4 and words[at + 2] == _PRESERVE:
+            special_values.append(words[at + 3])
         at += length
-    return ModuleNeeds(tuple(capabilities), tuple(entry_points))
+    return ModuleNeeds(tuple(capabilities), tuple(entry_points), tuple(special_values))

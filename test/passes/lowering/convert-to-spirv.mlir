@@ -1,5 +1,6 @@
 // RUN: ingot-opt %s --split-input-file -p 'convert-to-spirv' | filecheck %s
 // RUN: ingot-opt %s --split-input-file -p 'convert-to-spirv{exact=false}' | filecheck %s --check-prefix=LOOSE
+// RUN: ingot-opt %s --split-input-file -p 'convert-to-spirv{special-values=true}' | filecheck %s --check-prefix=SPECIAL
 
 // Arguments are bound in order under the source's names; what is only read says so.
 func.func @copy(%arg0: memref<4x6xf32>, %arg1: memref<4x6xf32>) attributes {ingot.kernel, ingot.names = ["source", "target"], ingot.workgroup_size = array<i64: 32, 1, 1>, ingot.grid = array<i64: 1, 1, 1>} {
@@ -10,6 +11,8 @@ func.func @copy(%arg0: memref<4x6xf32>, %arg1: memref<4x6xf32>) attributes {ingo
   memref.store %s, %arg1[%i, %j] : memref<4x6xf32>
   return
 }
+// SPECIAL:      spirv.module @copy Logical GLSL450 requires #spirv.vce<v1.3, [Shader, SignedZeroInfNanPreserve], [SPV_KHR_float_controls]>
+// SPECIAL:      spirv.ExecutionMode @copy "SignedZeroInfNanPreserve", 32
 // CHECK:      spirv.module @copy Logical GLSL450 requires #spirv.vce<v1.3, [Shader]
 // CHECK-SAME: ingot.grid = array<i64: 1, 1, 1>
 // CHECK-SAME: ingot.access = ["read", "write"]
