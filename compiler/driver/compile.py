@@ -9,7 +9,7 @@ compiled once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -26,7 +26,7 @@ from ingot.compiler.driver.pass_pipeline import (
     passes_with_work,
     run_passes,
 )
-from ingot.compiler.driver.pipelines import STAGES, Stage, whole_pipeline
+from ingot.compiler.driver.pipelines import OUTLINED_STAGES, STAGES, Stage, whole_pipeline
 from ingot.compiler.driver.timing import phase
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
@@ -88,6 +88,14 @@ def compile_text(
     return _compile(text, filename, replace(options, keep_before=True), on_stage)
 
 
+def compile_dispatched(text: str, filename: str, options: CompileOptions) -> Compiled:
+    """Compile a program that is at L2 already, kernels outlined and memory not yet planned."""
+    context = make_context()
+    source = SourceText.of(text)
+    module = read_module(source, filename, context)
+    return _lower(module, context, source, OUTLINED_STAGES, options, Dump(None), lambda _: None)
+
+
 def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStage) -> Compiled:
     profiles = [PROFILES[name] for name in options.targets]
     dump = Dump(options.dump_dir)
@@ -101,17 +109,32 @@ def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStag
         verify(module, "as it was read")
     shared, *rest = STAGES
     _run_stage(module, context, shared, options, profiles[0])
+    for profile in profiles:
+        dump.stage(profile.name, shared.number, shared.name, module)
+    return _lower(module, context, source, rest, options, dump, on_stage)
+
+
+def _lower(
+    module: ModuleOp,
+    context: Context,
+    source: SourceText,
+    stages: Sequence[Stage],
+    options: CompileOptions,
+    dump: Dump,
+    on_stage: OnStage,
+) -> Compiled:
+    """Take a copy of `module` through the stages for each target; the last one gets itself."""
+    profiles = [PROFILES[name] for name in options.targets]
     constants = assemble.ConstantPool()
     functions: tuple[Function, ...] = ()
     targets: list[CompiledTarget] = []
     variants: list[Variant] = []
     for index, profile in enumerate(profiles):
         mine = module if index == len(profiles) - 1 else module.clone()
-        dump.stage(profile.name, shared.number, shared.name, mine)
         signatures: dict[str, assemble.KernelSignature] = {}
         keys: dict[str, str] = {}
         schedules: tuple[ScheduleEntry, ...] = ()
-        for stage in rest:
+        for stage in stages:
             on_stage(f"{profile.name}: {stage.name}")
             _run_stage(mine, context, stage, options, profile)
             dump.stage(profile.name, stage.number, stage.name, mine)

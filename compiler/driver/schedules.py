@@ -124,20 +124,18 @@ def kernel_keys(module: ModuleOp) -> dict[str, str]:
 
 def schedules_text(entries: Sequence[ScheduleEntry]) -> str:
     """Schedules as JSON, one to a paragraph; fields at their defaults are left out."""
-    required = {field.name for field in fields(Schedule) if field.default is MISSING}
-    defaults = {field.name: field.default for field in fields(Schedule)}
-    parts: list[str] = []
-    for entry in entries:
-        values = {
-            name: value
-            for name, value in asdict(entry.schedule).items()
-            if name in required or value != defaults[name]
-        }
-        parts.append(
-            f'  {{"target": {json.dumps(entry.target)},\n   "kernel": {json.dumps(entry.kernel)},\n'
-            f'   "schedule": {json.dumps(values)}}}'
-        )
+    parts = [
+        f'  {{"target": {json.dumps(entry.target)},\n   "kernel": {json.dumps(entry.kernel)},\n'
+        f'   "schedule": {json.dumps(schedule_values(entry.schedule))}}}'
+        for entry in entries
+    ]
     return '{"schedules": [\n' + ",\n".join(parts) + "\n]}\n"
+
+
+def schedule_values(schedule: Schedule) -> dict[str, Any]:
+    """A schedule as an object of JSON, without the fields that are at their defaults."""
+    defaults = {field.name: field.default for field in fields(Schedule)}
+    return {name: v for name, v in asdict(schedule).items() if v != defaults[name]}
 
 
 def read_schedules(text: str, filename: str) -> tuple[ScheduleEntry, ...]:
