@@ -78,6 +78,8 @@ def _pointwise(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Itera
         yield f"threads is {s.threads}; threadgroup holds {parts} tiles of one thread"
     if s.vector > 1 and (not s.thread or s.thread[-1] % s.vector or shape.parallel[-1] % s.vector):
         yield "vector must divide the last number of thread and the innermost loop"
+    if s.unroll not in (1, 2, 4) or s.unroll * shape.element_bytes > 16:
+        yield f"unroll is {s.unroll}; it must be 1, 2 or 4 elements of at most 16 bytes together"
     if s.promote and (s.promote != shape.transposed or not shape.vectorizable):
         wanted = list(shape.transposed) if shape.vectorizable else []
         yield f"promote is {list(s.promote)}; inputs of this kernel to stage are {wanted}"
