@@ -4,7 +4,7 @@
 # make sweep  slower: every program, many shapes, every refusal
 # make fuzz   random programs against the evaluator: FUZZ="--programs 2000" or "--minutes 60"
 # make numerics  measure the functions again and rewrite the tables of docs/numerics.md
-# make docs   the site, into build/site
+# make docs   the site, into build/site; make man: the manual page, docs/man/ingot.1
 # make bench  Ingot beside IREE and PyTorch on a device: BENCH="--device vulkan --suite standard"
 # make bench-compile  how long compiling takes
 # make clean  remove what the others made
@@ -17,7 +17,7 @@ INTEGRATIONS := jax torch
 LINKS := $(ROOMS:%=build/typecheck/ingot/%) $(INTEGRATIONS:%=build/typecheck/ingot/%) \
   build/typecheck/ingot/integrations
 
-.PHONY: demo test test-metal lint typecheck lit pytest sweep fuzz bench bench-compile numerics docs clean
+.PHONY: demo test test-metal lint typecheck lit pytest sweep fuzz bench bench-compile numerics docs man clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -69,12 +69,16 @@ docs: $(INSTALLED)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo build/site/index.html
 
+man: $(INSTALLED)
+	cd docs/tools && $(abspath $(BIN))/python -m reference.man
+
 $(INSTALLED): pyproject.toml .ci/setup
 	.ci/setup --dev
 	test -x $(BIN)/python || "$$(.ci/setup --python)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	mkdir -p $(VENV)/share/cmake
+	mkdir -p $(VENV)/share/cmake $(VENV)/share/man/man1
 	ln -sfn ../../../cmake $(VENV)/share/cmake/Ingot
+	ln -sfn ../../../../docs/man/ingot.1 $(VENV)/share/man/man1/ingot.1
 	@touch $@
 
 # pyright sees every module under the path that `import ingot.compiler` leads to, through these
