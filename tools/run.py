@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -72,6 +74,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write when each command ran as a trace for chrome://tracing or Perfetto.",
 )
+@click.option(
+    "--capture",
+    "capture_file",
+    metavar="FILE.gputrace",
+    help="Capture what the GPU runs, for Xcode (Metal devices only).",
+)
 @debug_option
 def command(
     file: str,
@@ -84,6 +92,7 @@ def command(
     demote_f64: bool,
     profile: bool,
     trace_file: str | None,
+    capture_file: str | None,
     debug: bool,
 ) -> None:
     """Run a function of FILE: a bundle, or a program (.mlir, `-`), compiled for the device.
@@ -116,11 +125,13 @@ def command(
         signature = _signature(loaded, function, file)
         arguments = read_inputs(inputs, signature)
         program = loaded.bind(device)
+        with device.capture(Path(capture_file)) if capture_file else nullcontext():
+            if profile or trace_file:
+                result, timings = program.profile(signature.name, *arguments)
+            else:
+                result, timings = program.call(signature.name, *arguments), ()
         if profile or trace_file:
-            result, timings = program.profile(signature.name, *arguments)
             _report(timings, device, profile, trace_file)
-        else:
-            result = program.call(signature.name, *arguments)
         results = as_list(result)
         if outputs:
             write_outputs(outputs, results)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingot.runtime.errors import DeviceMemoryError, HalUsageError
@@ -41,7 +43,7 @@ class Device(ABC):
     Features are names that a bundle's variant may require: `storage8`, `storage16`, `float16`,
     `int8`, `int16`, `int64`, `subgroup-shuffle`, `cooperative-matrix` (docs/runtime.md has all);
     and abilities of the device itself: `timestamps` (profiling command buffers),
-    `wrap-host-memory`.
+    `wrap-host-memory`, `capture`.
     """
 
     name: str
@@ -85,6 +87,15 @@ class Device(ABC):
         buffer = self.allocate(data.nbytes)
         buffer.write(0, data)
         return buffer
+
+    def capture(self, path: Path) -> AbstractContextManager[None]:
+        """Record all work that is submitted inside of a `with`, for the maker's debugger.
+
+        Only devices with the feature `capture` do it: `metal` writes a document `.gputrace`, which
+        Xcode opens. The work must be finished before the end. Raises `DeviceError` when it cannot,
+        `HalUsageError` on other devices.
+        """
+        raise HalUsageError(f"'{self.name}' cannot capture what it runs: only Metal devices do")
 
     @abstractmethod
     def _allocate(self, size: int, memory: Memory) -> Buffer: ...

@@ -7,7 +7,6 @@ import pytest
 from support import metal_stand_in
 from support.harness import EXAMPLES, bundle_for, device, rt
 
-from ingot.runtime.devices.metal import pipeline as metal_pipeline
 from ingot.runtime.devices.metal.device import MetalDevice
 from ingot.targets.bundle.writer import write_bundle
 
@@ -21,7 +20,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_give_the_bits_of_the_host(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metal_pipeline, "load_metal", lambda: metal_stand_in)
+    metal_stand_in.install(monkeypatch)
     metal = MetalDevice(metal_stand_in.MTLCopyAllDevices()[0])
     bundle = rt.loads(write_bundle(bundle_for(PROGRAMS[name], "host")))
     function, signature = next(iter(bundle.functions.items()))

@@ -7,7 +7,6 @@ A damaged or deleted cache is made anew; nothing in it is needed to be kept.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import shutil
@@ -16,38 +15,17 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import platformdirs
-
+from ingot.runtime.devices.cache import cache_folder, digest, forget_oldest, publish
 from ingot.runtime.devices.host.vector_types import vector_types_header
-from ingot.runtime.errors import DeviceError
 
 _PACKAGE = Path(__file__).parent
 MOST_KERNELS = 8192
 """Compiled and checked kernels that the cache keeps; about 20 kB each."""
 
 
-def digest(*parts: str | bytes) -> str:
-    """A hash of all parts, as hexadecimal digits."""
-    state = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        state.update(len(data).to_bytes(8, "little"))
-        state.update(data)
-    return state.hexdigest()[:32]
-
-
 def cache_directory() -> Path:
-    """The folder of the cache, made when missing; `INGOT_CACHE_DIR` overrides the user's."""
-    override = os.environ.get("INGOT_CACHE_DIR")
-    root = Path(override) if override else Path(platformdirs.user_cache_dir("ingot", False))
-    path = root / "host"
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DeviceError(
-            f"the compile cache '{path}' cannot be made ({error.strerror}); set INGOT_CACHE_DIR"
-        ) from error
-    return path
+    """The folder of the cache, made when missing."""
+    return cache_folder("host")
 
 
 def build_once(path: Path, build: Callable[[Path], object]) -> Path:
@@ -59,15 +37,6 @@ def build_once(path: Path, build: Callable[[Path], object]) -> Path:
         build(made)
         publish(made, path)
     return path
-
-
-def publish(made: Path, path: Path) -> None:
-    """Move a finished file or folder to its place, unless another process was faster."""
-    try:
-        os.replace(made, path)
-    except OSError:
-        if not path.exists():
-            raise
 
 
 def link(existing: Path, path: Path) -> None:
@@ -86,16 +55,8 @@ def link(existing: Path, path: Path) -> None:
 
 def prune() -> None:
     """Forget the kernels that were not used for longest, when there are very many."""
-    kernels = [e for e in os.scandir(cache_directory()) if e.name.startswith(("kernel-", "check-"))]
-    if len(kernels) <= MOST_KERNELS:
-        return
-    ages: list[tuple[float, str]] = []
-    for entry in kernels:
-        with contextlib.suppress(FileNotFoundError):
-            ages.append((entry.stat().st_mtime, entry.path))
-    for _, path in sorted(ages)[: MOST_KERNELS // 2]:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+    files = os.scandir(cache_directory())
+    forget_oldest((e for e in files if e.name.startswith(("kernel-", "check-"))), MOST_KERNELS)
 
 
 @cache

@@ -13,10 +13,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from ingot.runtime.devices.cache import digest
 from ingot.runtime.devices.host.cache import (
     build_once,
     cache_directory,
-    digest,
     headers_digest,
     include_directory,
 )

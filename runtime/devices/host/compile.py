@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingot.runtime.devices.cache import digest
 from ingot.runtime.devices.host.cache import (
     build_once,
     cache_directory,
-    digest,
     header_names,
     headers_digest,
     include_directory,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ingot.runtime.devices.cache import digest
 from ingot.runtime.devices.host.cache import (
     build_once,
     cache_directory,
-    digest,
     engine_files,
     header_files,
 )

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ingot.runtime.devices.host.cache import build_once, cache_directory, digest
+from ingot.runtime.devices.cache import digest
+from ingot.runtime.devices.host.cache import build_once, cache_directory
 from ingot.runtime.devices.host.errors import ClangNotFoundError
 
 OLDEST_CLANG = 16

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Final
 
 from ingot.runtime.devices.info import DeviceInfo
 from ingot.runtime.devices.metal import memory as metal_memory
+from ingot.runtime.devices.metal import native
+from ingot.runtime.devices.metal.capture import capture
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
-from ingot.runtime.devices.metal.native import load_metal
-from ingot.runtime.devices.metal.pipeline import ByteKernels, MetalPipeline
+from ingot.runtime.devices.metal.counters import timestamp_counters
+from ingot.runtime.devices.metal.pipeline import ByteKernels, load_pipelines
 from ingot.runtime.devices.metal.sync import MetalQueue, MetalSemaphore
 from ingot.runtime.devices.timeline import Backlog
-from ingot.runtime.errors import DeviceUnavailableError, HalUsageError
+from ingot.runtime.errors import DeviceUnavailableError
 from ingot.runtime.hal import (
     Buffer,
     CommandBuffer,
@@ -43,6 +47,8 @@ _FEATURES: Final = frozenset(
         "subgroup-shuffle",
         "subgroup-shuffle-relative",
         "subgroup-quad",
+        "capture",
+        "timestamps",
         "wrap-host-memory",
     }
 )
@@ -60,7 +66,7 @@ class MetalDevice(Device):
         self._byte_kernels: Final = ByteKernels(mtl_device)
         self.name = str(mtl_device.name())
         self.family = _family(mtl_device)
-        self.features = _FEATURES if self.family >= 7 else frozenset[str]()
+        self.features = _features(self.family)
         self.unified_memory = True  # shared storage is mapped on every Mac
         size = mtl_device.maxThreadsPerThreadgroup()
         self.limits = Limits(
@@ -85,7 +91,7 @@ class MetalDevice(Device):
                 f"metal:{index}",
                 cls.api,
                 str(device.name()),
-                _FEATURES if _family(device) >= 7 else frozenset[str](),
+                _features(_family(device)),
                 cls.simd_width,
             )
             for index, device in enumerate(_devices())
@@ -110,20 +116,19 @@ class MetalDevice(Device):
     def load(
         self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]
     ) -> Executable:
-        return Executable(
-            tuple(
-                MetalPipeline(self, self._mtl_device, kernel, math_mode, msl_version)
-                for kernel in kernels
-            )
-        )
+        return Executable(load_pipelines(self, self._mtl_device, kernels, math_mode, msl_version))
 
     def create_command_buffer(self, profiling: bool = False) -> CommandBuffer:
-        if profiling:
-            raise HalUsageError(f"'{self.name}' has no timestamps")
-        return MetalCommandBuffer(self, self._mtl_device, self._byte_kernels)
+        counters = timestamp_counters(self._mtl_device) if profiling else None
+        return MetalCommandBuffer(
+            self, self._mtl_device, self._byte_kernels, counters, profiling=profiling
+        )
 
     def create_semaphore(self, value: int = 0) -> Semaphore:
         return MetalSemaphore(self, self._mtl_device, self._backlog, value)
+
+    def capture(self, path: Path) -> AbstractContextManager[None]:
+        return capture(self._metal_queue.mtl_queue, path)
 
     def close(self) -> None:
         self._backlog.close("the Metal device was closed")
@@ -131,10 +136,14 @@ class MetalDevice(Device):
 
 
 def _devices() -> list[Any]:
-    devices: list[Any] = list(load_metal().MTLCopyAllDevices() or ())
+    devices: list[Any] = list(native.load_metal().MTLCopyAllDevices() or ())
     if not devices:
         raise DeviceUnavailableError("this Mac has no GPU that Metal can use")
     return devices
+
+
+def _features(family: int) -> frozenset[str]:
+    return _FEATURES if family >= 7 else frozenset()
 
 
 def _family(device: Any) -> int:

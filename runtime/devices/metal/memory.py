@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ingot.runtime.devices.metal.native import SHARED_STORAGE
+from ingot.runtime.devices.metal.native import STORAGE
 from ingot.runtime.errors import DeviceMemoryError, HalUsageError
 from ingot.runtime.hal import Buffer, Device, Memory
 
@@ -35,7 +35,7 @@ class MetalBuffer(Buffer):
 def allocate(device: Device, mtl_device: Any, size: int, memory: Memory) -> MetalBuffer:
     """Make a buffer; a size of 0 still has an `MTLBuffer`, since Metal knows no empty ones."""
     real_size = max(size, 16)
-    buffer = mtl_device.newBufferWithLength_options_(real_size, SHARED_STORAGE)
+    buffer = mtl_device.newBufferWithLength_options_(real_size, STORAGE)
     if buffer is None:
         raise DeviceMemoryError(f"'{device.name}' has no memory for a buffer of {size} bytes")
     return MetalBuffer(device, buffer, size, memory, _mapped(buffer, real_size)[:size])
@@ -50,7 +50,7 @@ def wrap(device: Device, mtl_device: Any, data: memoryview) -> MetalBuffer:
     if address % page or view.nbytes % page or not view.nbytes:
         raise HalUsageError(f"memory to wrap must be whole pages, aligned to {page} bytes")
     buffer = mtl_device.newBufferWithBytesNoCopy_length_options_deallocator_(
-        view, view.nbytes, SHARED_STORAGE, None
+        view, view.nbytes, STORAGE, None
     )
     if buffer is None:
         raise DeviceMemoryError(f"'{device.name}' cannot use these {view.nbytes} bytes in place")

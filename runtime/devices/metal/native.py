@@ -5,24 +5,40 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 from ingot.runtime.errors import DeviceUnavailableError
 
 PLATFORM: Final = "macosx"
 """Of the metallibs that run here."""
-SHARED_STORAGE: Final = 0
-"""`MTLResourceStorageModeShared`, tracked, with the default cache mode."""
+STORAGE: Final = 256
+"""`MTLResourceStorageModeShared`, `MTLResourceHazardTrackingModeUntracked`: what must be ordered is
+ordered by barriers, fences and events."""
 CONCURRENT: Final = 1
 """`MTLDispatchTypeConcurrent`."""
 BARRIER_BUFFERS: Final = 1
 """`MTLBarrierScopeBuffers`."""
 STATUS_ERROR: Final = 5
 """`MTLCommandBufferStatusError`."""
+ENCODER_STATUS: Final = 1
+"""`MTLCommandBufferErrorOptionEncoderExecutionStatus`."""
+FAULTED, AFFECTED = 4, 2
+"""`MTLCommandEncoderErrorState`."""
 USAGE_READ, USAGE_WRITE = 1, 2
 """`MTLResourceUsage`."""
+FAIL_ON_ARCHIVE_MISS: Final = 4
+"""`MTLPipelineOptionFailOnBinaryArchiveMiss`."""
+AT_STAGE_BOUNDARY: Final = 0
+"""`MTLCounterSamplingPointAtStageBoundary`."""
+SAMPLE_ERROR: Final = 2**64 - 1
+"""`MTLCounterErrorValue`."""
+TRACE_DOCUMENT: Final = 2
+"""`MTLCaptureDestinationGPUTraceDocument`."""
 MATH_MODES: Final = {"safe": 0, "strict": 0, "fast": 2}
 """`MTLMathMode` of a bundle's math mode; relaxed (1) is not used."""
+FAST_FUNCTIONS, PRECISE_FUNCTIONS = 0, 1
+"""`MTLMathFloatingPointFunctions`."""
 
 
 @cache
@@ -40,7 +56,35 @@ def load_metal() -> Any:
         ) from None
 
 
+@cache
+def load_foundation() -> Any:
+    """Return PyObjC's `Foundation` module, which its Metal needs."""
+    return import_module("Foundation")
+
+
+def file_url(path: Path) -> Any:
+    """Return the `NSURL` of a file."""
+    return load_foundation().NSURL.fileURLWithPath_(str(path))
+
+
 def message_of(error: Any) -> str:
     """Return the text of an `NSError`, in one line."""
     text = str(error.localizedDescription()) if error is not None else "no reason given"
     return " ".join(text.split())
+
+
+def failure_of(error: Any) -> str:
+    """Return the text of a command buffer's error, and which commands it stopped in.
+
+    Encoders hold the names of their commands as signposts.
+    """
+    message = message_of(error)
+    information = error.userInfo() if error is not None else None
+    key = load_metal().MTLCommandBufferEncoderInfoErrorKey
+    encoders = (information.objectForKey_(key) if information is not None else None) or ()
+    for state, words in ((FAULTED, "in"), (AFFECTED, "in one of")):
+        stopped = [encoder for encoder in encoders if encoder.errorState() == state]
+        names = [str(name) for encoder in stopped for name in encoder.debugSignposts()]
+        if names:
+            return f"{message} ({words} {', '.join(dict.fromkeys(names))})"
+    return message

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ingot.runtime.devices.metal.native import MATH_MODES, PLATFORM, load_metal, message_of
+from ingot.runtime.devices.metal import native
+from ingot.runtime.devices.metal.archive import archive_path, pipeline_states
+from ingot.runtime.devices.metal.native import (
+    FAST_FUNCTIONS,
+    MATH_MODES,
+    PLATFORM,
+    PRECISE_FUNCTIONS,
+    file_url,
+    message_of,
+)
 from ingot.runtime.errors import KernelError
 from ingot.runtime.hal import Device, Pipeline
 from ingot.targets.bundle.model import Kernel
@@ -32,51 +41,69 @@ kernel void ingot_copy(device uchar* target [[buffer(0)]], constant ulong& lengt
 
 
 class MetalPipeline(Pipeline):
-    """A compute pipeline state."""
+    """A compute pipeline state, and the function that it runs."""
 
-    def __init__(
-        self,
-        device: Device,
-        mtl_device: Any,
-        kernel: Kernel,
-        math_mode: str,
-        msl_version: tuple[int, int],
-    ) -> None:
+    def __init__(self, device: Device, kernel: Kernel, function: Any, state: Any) -> None:
+        """Raises `KernelError` for what the pipeline cannot do."""
         super().__init__(device, kernel)
-        if metallib := kernel.metallib_for(PLATFORM):
-            library = _library_from_metallib(mtl_device, kernel.name, metallib)
-        elif kernel.msl:
-            library = compile_msl(mtl_device, kernel.msl, kernel.name, math_mode, msl_version)
-        else:
-            raise KernelError(f"kernel '{kernel.name}' has neither MSL nor a metallib for macOS")
-        self.function: Final[Any] = library.newFunctionWithName_(kernel.entry_point)
-        if self.function is None:
-            raise KernelError(f"kernel '{kernel.name}' has no function '{kernel.entry_point}'")
-        self.state: Final[Any] = make_state(mtl_device, self.function, kernel.name)
+        self.function: Final[Any] = function
+        self.state: Final[Any] = state
         x, y, z = kernel.threadgroup_size
-        most = self.state.maxTotalThreadsPerThreadgroup()
+        most = state.maxTotalThreadsPerThreadgroup()
         if x * y * z > most:
             raise KernelError(
                 f"kernel '{kernel.name}' has {x * y * z} threads a threadgroup; '{device.name}' "
                 f"runs at most {most} of it"
             )
+        width = state.threadExecutionWidth()
+        if width != device.simd_width:
+            raise KernelError(
+                f"kernel '{kernel.name}' runs in SIMD-groups of {width} threads on "
+                f"'{device.name}', and was compiled for {device.simd_width}"
+            )
 
 
-def make_state(mtl_device: Any, function: Any, name: str) -> Any:
-    """Return the pipeline state of an `MTLFunction`."""
-    state, error = mtl_device.newComputePipelineStateWithFunction_error_(function, None)
-    if state is None:
-        raise KernelError(f"kernel '{name}' does not load: {message_of(error)}")
-    return state
+def load_pipelines(
+    device: Device,
+    mtl_device: Any,
+    kernels: Sequence[Kernel],
+    math_mode: str,
+    msl_version: tuple[int, int],
+) -> tuple[MetalPipeline, ...]:
+    """The pipelines of an executable; raises `KernelError`."""
+    functions = [_function(mtl_device, kernel, math_mode, msl_version) for kernel in kernels]
+    named = [(kernel.name, function) for kernel, function in zip(kernels, functions, strict=True)]
+    path = archive_path(mtl_device, kernels, math_mode, msl_version) if kernels else None
+    states = pipeline_states(mtl_device, named, path)
+    return tuple(
+        MetalPipeline(device, kernel, function, state)
+        for kernel, function, state in zip(kernels, functions, states, strict=True)
+    )
+
+
+def _function(mtl_device: Any, kernel: Kernel, math_mode: str, msl_version: tuple[int, int]) -> Any:
+    """The `MTLFunction` of a kernel, from its library for macOS or else from its text."""
+    if metallib := kernel.metallib_for(PLATFORM):
+        library = _library_from_metallib(mtl_device, kernel.name, metallib)
+    elif kernel.msl:
+        library = compile_msl(mtl_device, kernel.msl, kernel.name, math_mode, msl_version)
+    else:
+        raise KernelError(f"kernel '{kernel.name}' has neither MSL nor a metallib for macOS")
+    function = library.newFunctionWithName_(kernel.entry_point)
+    if function is None:
+        raise KernelError(f"kernel '{kernel.name}' has no function '{kernel.entry_point}'")
+    return function
 
 
 def compile_msl(
     mtl_device: Any, source: str, name: str, math_mode: str, msl_version: tuple[int, int]
 ) -> Any:
     """Return the `MTLLibrary` of MSL text, compiled with the math mode and version asked for."""
-    options = load_metal().MTLCompileOptions.alloc().init()
+    options = native.load_metal().MTLCompileOptions.alloc().init()
     if options.respondsToSelector_("setMathMode:"):
         options.setMathMode_(MATH_MODES[math_mode])
+        fast = math_mode == "fast"
+        options.setMathFloatingPointFunctions_(FAST_FUNCTIONS if fast else PRECISE_FUNCTIONS)
     else:  # before macOS 15
         options.setFastMathEnabled_(math_mode == "fast")
     if msl_version != (0, 0):
@@ -89,12 +116,10 @@ def compile_msl(
 
 def _library_from_metallib(mtl_device: Any, name: str, data: bytes) -> Any:
     """Metal reads libraries from data or a file; the file needs no `dispatch_data_t`."""
-    foundation: Any = import_module("Foundation")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.metallib"
         path.write_bytes(data)
-        url = foundation.NSURL.fileURLWithPath_(str(path))
-        library, error = mtl_device.newLibraryWithURL_error_(url, None)
+        library, error = mtl_device.newLibraryWithURL_error_(file_url(path), None)
     if library is None:
         raise KernelError(f"kernel '{name}' does not load: {message_of(error)}")
     return library
@@ -112,5 +137,5 @@ class ByteKernels:
         if name not in self._states:
             library = compile_msl(self._mtl_device, _BYTE_KERNELS, name, "safe", (0, 0))
             function = library.newFunctionWithName_(name)
-            self._states[name] = make_state(self._mtl_device, function, name)
+            self._states[name] = pipeline_states(self._mtl_device, [(name, function)], None)[0]
         return self._states[name]

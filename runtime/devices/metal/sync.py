@@ -7,7 +7,8 @@ from time import monotonic
 from typing import Any, Final, cast
 
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
-from ingot.runtime.devices.metal.native import STATUS_ERROR, message_of
+from ingot.runtime.devices.metal.encoders import Recording
+from ingot.runtime.devices.metal.native import STATUS_ERROR, failure_of
 from ingot.runtime.devices.timeline import Backlog, Submission, Timeline
 from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
@@ -55,7 +56,7 @@ class MetalSemaphore(Semaphore):
         Metal may not signal the event then, so that whatever waits for it on the device is let go.
         """
         with self.timeline.lock:
-            self.fail(DeviceError(f"Metal failed: {message_of(buffer.error())}"))
+            self.fail(DeviceError(f"Metal failed: {failure_of(buffer.error())}"))
             if self.reached < self.timeline.promised:
                 self.event.setSignaledValue_(self.timeline.promised)
 
@@ -102,7 +103,8 @@ class MetalQueue(Queue):
     def __init__(self, device: Device, mtl_device: Any, backlog: Backlog) -> None:
         super().__init__(device)
         self._backlog: Final = backlog
-        self._queue: Any = mtl_device.newCommandQueue()
+        self._mtl_device: Final = mtl_device
+        self.mtl_queue: Final = mtl_device.newCommandQueue()
         self._last: Any = None
 
     def _submit(
@@ -125,23 +127,24 @@ class MetalQueue(Queue):
         signals: Sequence[tuple[MetalSemaphore, int]],
     ) -> None:
         """Encode and commit; the backlog's lock is held."""
-        buffer = self._queue.commandBuffer()
-        if buffer is None:
-            raise DeviceError(f"'{self.device.name}' gives no command buffer")
+        recording = Recording(self._mtl_device, self.mtl_queue, self.device.name)
         for semaphore, value in waits:
-            buffer.encodeWaitForEvent_value_(semaphore.event, value)
+            recording.buffer.encodeWaitForEvent_value_(semaphore.event, value)
         for commands in command_buffers:
-            commands.encode(buffer)
+            commands.encode(recording)
+        recording.encoder.close()
         for semaphore, value in signals:
-            buffer.encodeSignalEvent_value_(semaphore.event, value)
-            semaphore.expect(value, buffer)
+            recording.buffer.encodeSignalEvent_value_(semaphore.event, value)
 
         def completed(done: Any) -> None:
             _report(done, signals, command_buffers)
 
-        buffer.addCompletedHandler_(completed)
-        self._last = buffer
-        buffer.commit()
+        for buffer in recording.buffers:
+            for semaphore, value in signals:
+                semaphore.expect(value, buffer)
+            buffer.addCompletedHandler_(completed)
+            buffer.commit()
+        self._last = recording.buffer
 
     def finish(self) -> None:
         """Wait for the last submission, and so for all: a queue runs them in order."""

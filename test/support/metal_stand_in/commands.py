@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from struct import unpack
 from threading import Event, Thread
@@ -12,16 +13,16 @@ from typing import Any, Final
 from ingot.runtime.devices.host.binding import Binding
 from ingot.runtime.errors import DeviceError
 
-from .device import (
-    MOST_THREADS,
-    MTLBuffer,
-    MTLComputePipelineState,
-    MTLSharedEvent,
-    NSError,
-)
-from .signatures import Selectors, require, selector
+from .device import MTLBuffer, MTLFence, MTLSharedEvent
+from .foundation import NSDictionary, NSError
+from .libraries import MOST_THREADS, MTLComputePipelineState
+from .profiling import MTLBlitPassDescriptor, MTLComputePassDescriptor, SampleAttachment
+from .signatures import Descriptor, Selectors, require, selector
+
+MTLCommandBufferEncoderInfoErrorKey = "MTLCommandBufferEncoderInfoErrorKey"
 
 NOT_ENQUEUED, COMMITTED, COMPLETED, ERROR = 0, 2, 4, 5
+_COMPLETED, _PENDING, _FAULTED = 1, 3, 4
 _CONCURRENT: Final = 1
 _BUFFERS: Final = 1
 _MOST_BYTES: Final = 4096
@@ -32,6 +33,16 @@ _Bound = tuple[MTLBuffer, int] | bytes
 """A buffer with an offset, or bytes that were copied."""
 
 
+class MTLCommandBufferDescriptor(Descriptor):
+    def __init__(self) -> None:
+        self.options = 0
+
+    @selector("Q")
+    def setErrorOptions_(self, options: int) -> None:
+        require(options in (0, 1), f"there are no error options {options}")
+        self.options = options
+
+
 class MTLCommandQueue(Selectors):
     """Runs command buffers in the order of their commits, one after the other."""
 
@@ -39,10 +50,23 @@ class MTLCommandQueue(Selectors):
         self._committed: SimpleQueue[MTLCommandBuffer] = SimpleQueue()
         self._thread = Thread(target=_run_all, args=(self._committed,), daemon=True)
         self._thread.start()
+        self.captured: list[str] | None = None
+        """Signposts of what was committed while a capture runs."""
 
     @selector()
     def commandBuffer(self) -> MTLCommandBuffer:
-        return MTLCommandBuffer(self._committed)
+        return MTLCommandBuffer(self, 0)
+
+    @selector("@")
+    def commandBufferWithDescriptor_(
+        self, descriptor: MTLCommandBufferDescriptor
+    ) -> MTLCommandBuffer:
+        return MTLCommandBuffer(self, descriptor.options)
+
+    def commit(self, buffer: MTLCommandBuffer) -> None:
+        if self.captured is not None:
+            self.captured += [name for encoder in buffer.encoders for name in encoder.signposts]
+        self._committed.put(buffer)
 
 
 def _run_all(committed: SimpleQueue[MTLCommandBuffer]) -> None:
@@ -55,33 +79,54 @@ def _run_all(committed: SimpleQueue[MTLCommandBuffer]) -> None:
 class MTLCommandBuffer(Selectors):
     """Used once: encoded, committed, completed."""
 
-    def __init__(self, committed: SimpleQueue[MTLCommandBuffer]) -> None:
-        self._committed = committed
-        self._work: list[Work] = []
+    def __init__(self, queue: MTLCommandQueue, options: int) -> None:
+        self._queue = queue
+        self._options = options
+        self._parts: list[_Encoder | Work] = []
         self._handlers: list[Callable[[MTLCommandBuffer], None]] = []
         self._encoder: _Encoder | None = None
         self._status = NOT_ENQUEUED
         self._error: NSError | None = None
         self._done = Event()
+        self._times = (0.0, 0.0)
+
+    @property
+    def encoders(self) -> list[_Encoder]:
+        return [part for part in self._parts if isinstance(part, _Encoder)]
 
     @selector("Q")
     def computeCommandEncoderWithDispatchType_(self, kind: int) -> MTLComputeCommandEncoder:
         require(kind == _CONCURRENT, "the stand-in has concurrent compute encoders only")
-        self._encoder = MTLComputeCommandEncoder(self)
+        self._encoder = MTLComputeCommandEncoder(self, [])
+        return self._encoder
+
+    @selector("@")
+    def computeCommandEncoderWithDescriptor_(
+        self, descriptor: MTLComputePassDescriptor
+    ) -> MTLComputeCommandEncoder:
+        require(descriptor.kind == _CONCURRENT, "the stand-in has concurrent compute encoders only")
+        self._encoder = MTLComputeCommandEncoder(self, descriptor.samples)
         return self._encoder
 
     @selector()
     def blitCommandEncoder(self) -> MTLBlitCommandEncoder:
-        self._encoder = MTLBlitCommandEncoder(self)
+        self._encoder = MTLBlitCommandEncoder(self, [])
+        return self._encoder
+
+    @selector("@")
+    def blitCommandEncoderWithDescriptor_(
+        self, descriptor: MTLBlitPassDescriptor
+    ) -> MTLBlitCommandEncoder:
+        self._encoder = MTLBlitCommandEncoder(self, descriptor.samples)
         return self._encoder
 
     @selector("@", "Q")
     def encodeWaitForEvent_value_(self, event: MTLSharedEvent, value: int) -> None:
-        self.add([lambda: _wait(event, value)])
+        self.add(lambda: _wait(event, value))
 
     @selector("@", "Q")
     def encodeSignalEvent_value_(self, event: MTLSharedEvent, value: int) -> None:
-        self.add([lambda: event.setSignaledValue_(value)])
+        self.add(lambda: event.setSignaledValue_(value))
 
     @selector("block")
     def addCompletedHandler_(self, handler: Callable[[MTLCommandBuffer], None]) -> None:
@@ -92,7 +137,7 @@ class MTLCommandBuffer(Selectors):
     def commit(self) -> None:
         self.require_open("commit")
         self._status = COMMITTED
-        self._committed.put(self)
+        self._queue.commit(self)
 
     @selector()
     def waitUntilCompleted(self) -> None:
@@ -107,10 +152,20 @@ class MTLCommandBuffer(Selectors):
     def error(self) -> NSError | None:
         return self._error
 
-    def add(self, work: list[Work]) -> None:
-        """Append what an ended encoder, or the buffer itself, encoded."""
+    @selector()
+    def GPUStartTime(self) -> float:
+        require(self._status in (COMPLETED, ERROR), "the command buffer has not run yet")
+        return self._times[0]
+
+    @selector()
+    def GPUEndTime(self) -> float:
+        require(self._status in (COMPLETED, ERROR), "the command buffer has not run yet")
+        return self._times[1]
+
+    def add(self, part: _Encoder | Work) -> None:
+        """Append an ended encoder, or what the buffer itself does."""
         self.require_open("encoding")
-        self._work += work
+        self._parts.append(part)
 
     def require_open(self, what: str) -> None:
         """Require that no encoder is open and nothing was committed."""
@@ -121,13 +176,19 @@ class MTLCommandBuffer(Selectors):
     def run(self) -> None:
         """Run everything up to the first failure, then tell the handlers."""
         status = COMPLETED
+        start = time.perf_counter()
         try:
-            for work in self._work:
-                work()
+            for part in _disordered(self._parts):
+                part.run() if isinstance(part, _Encoder) else part()
         except DeviceError as error:
-            self._error, status = NSError(str(error)), ERROR
+            information = None
+            if self._options:
+                infos = [MTLCommandBufferEncoderInfo(encoder) for encoder in self.encoders]
+                information = NSDictionary({MTLCommandBufferEncoderInfoErrorKey: infos})
+            self._error, status = NSError(str(error), information), ERROR
+        self._times = (start, time.perf_counter())
         self._status = status
-        self._work.clear()
+        self._parts.clear()
         for handler in self._handlers:
             handler(self)
         self._handlers.clear()
@@ -139,25 +200,82 @@ def _wait(event: MTLSharedEvent, value: int) -> None:
         pass
 
 
+def _disordered(parts: Sequence[_Encoder | Work]) -> Iterator[_Encoder | Work]:
+    """Encoders between two events, the last one first where no fence orders them."""
+    waiting: list[_Encoder] = []
+
+    def released() -> Iterator[_Encoder]:
+        while waiting:
+            last = next(e for e in reversed(waiting) if not e.after.intersection(waiting))
+            waiting.remove(last)
+            yield last
+
+    for part in parts:
+        if isinstance(part, _Encoder):
+            waiting.append(part)
+        else:
+            yield from released()
+            yield part
+    yield from released()
+
+
 class _Encoder(Selectors):
     """Commands between barriers have no order: they run from the last to the first."""
 
-    def __init__(self, buffer: MTLCommandBuffer) -> None:
+    def __init__(self, buffer: MTLCommandBuffer, samples: list[SampleAttachment]) -> None:
         buffer.require_open("a new encoder")
         self._buffer = buffer
+        self._samples = samples
         self._segments: list[list[Work]] = [[]]
+        self.after: set[_Encoder] = set()
+        """Encoders of the same command buffer that a fence holds this one for."""
+        self.signposts: list[str] = []
+        self.state = _PENDING
         self.is_ended = False
+        self._updated: set[MTLFence] = set()
 
     @selector()
     def endEncoding(self) -> None:
         self.require_open("endEncoding")
         self.is_ended = True
-        self._buffer.add([work for segment in self._segments for work in reversed(segment)])
+        self._buffer.add(self)
+
+    @selector("@")
+    def insertDebugSignpost_(self, name: str) -> None:
+        self.require_open("insertDebugSignpost")
+        self.signposts.append(name)
+
+    @selector("@")
+    def waitForFence_(self, fence: MTLFence) -> None:
+        self.require_open("waitForFence")
+        require(fence not in self._updated, "an encoder waits for a fence that it updates before")
+        require(fence.updated_by is not None, "nothing updates this fence")
+        if fence.updated_by is not None:
+            self.after.add(fence.updated_by)
+
+    @selector("@")
+    def updateFence_(self, fence: MTLFence) -> None:
+        self.require_open("updateFence")
+        self._updated.add(fence)
+        fence.updated_by = self
+
+    def run(self) -> None:
+        """Run the commands."""
+        for attachment in self._samples:
+            attachment.sample(0)
+        self.state = _FAULTED
+        for segment in self._segments:
+            for work in reversed(segment):
+                work()
+        self.state = _COMPLETED
+        self._segments.clear()
+        for attachment in self._samples:
+            attachment.sample(1)
 
     def require_open(self, what: str) -> None:
         require(not self.is_ended, f"{what} after endEncoding")
 
-    def add(self, what: str, work: Work) -> None:
+    def add_command(self, what: str, work: Work) -> None:
         self.require_open(what)
         self._segments[-1].append(work)
 
@@ -166,13 +284,28 @@ class _Encoder(Selectors):
         self._segments.append([])
 
 
+class MTLCommandBufferEncoderInfo(Selectors):
+    """What became of an encoder in a command buffer that failed."""
+
+    def __init__(self, encoder: _Encoder) -> None:
+        self._state, self._signposts = encoder.state, list(encoder.signposts)
+
+    @selector()
+    def errorState(self) -> int:
+        return self._state
+
+    @selector()
+    def debugSignposts(self) -> list[str]:
+        return self._signposts
+
+
 class MTLBlitCommandEncoder(_Encoder):
     @selector("@", "NSRange", "z")
     def fillBuffer_range_value_(self, buffer: MTLBuffer, part: tuple[int, int], value: int) -> None:
         start, length = part
         require(length > 0 and start + length <= buffer.size, "the fill leaves the buffer")
         require(start % 4 == length % 4 == 0, "fills are whole words on macOS")
-        self.add("fill", lambda: _set(buffer, start, value & 0xFF, length))
+        self.add_command("fill", lambda: _set(buffer, start, value & 0xFF, length))
 
     @selector("@", "Q", "@", "Q", "Q")
     def copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
@@ -183,7 +316,7 @@ class MTLBlitCommandEncoder(_Encoder):
         require(start % 4 == to % 4 == size % 4 == 0, "copies are whole words on macOS")
         overlaps = source is target and start < to + size and to < start + size
         require(not overlaps, "the source and the target of a copy overlap")
-        self.add("copy", lambda: _move(target, to, source, start, size))
+        self.add_command("copy", lambda: _move(target, to, source, start, size))
 
 
 def _set(buffer: MTLBuffer, start: int, value: int, length: int) -> None:
@@ -195,8 +328,8 @@ def _move(target: MTLBuffer, to: int, source: MTLBuffer, start: int, size: int) 
 
 
 class MTLComputeCommandEncoder(_Encoder):
-    def __init__(self, buffer: MTLCommandBuffer) -> None:
-        super().__init__(buffer)
+    def __init__(self, buffer: MTLCommandBuffer, samples: list[SampleAttachment]) -> None:
+        super().__init__(buffer, samples)
         self._state: MTLComputePipelineState | None = None
         self._bound: dict[int, _Bound] = {}
         self._resident: dict[int, MTLBuffer] = {}
@@ -221,11 +354,12 @@ class MTLComputeCommandEncoder(_Encoder):
         require(0 < length <= _MOST_BYTES, f"setBytes takes 1 to {_MOST_BYTES} bytes")
         self._bound[index] = bytes(data)
 
-    @selector("@", "Q")
-    def useResource_usage_(self, buffer: MTLBuffer, usage: int) -> None:
-        self.require_open("useResource")
+    @selector("n^@", "Q", "Q")
+    def useResources_count_usage_(self, buffers: list[MTLBuffer], count: int, usage: int) -> None:
+        self.require_open("useResources")
+        require(count == len(buffers) > 0, "the count is not that of the resources")
         require(usage in (1, 2, 3), f"there is no usage {usage}")
-        self._resident[id(buffer)] = buffer
+        self._resident.update({id(buffer): buffer for buffer in buffers})
 
     @selector("Q")
     def memoryBarrierWithScope_(self, scope: int) -> None:
@@ -273,7 +407,7 @@ class MTLComputeCommandEncoder(_Encoder):
             assert kept or not bindings
             state.kernel.run(bindings, groups(), threads, guard=False)
 
-        self.add("dispatch", run)
+        self.add_command("dispatch", run)
 
     def _binding(
         self,

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import time
 from threading import Condition
 from typing import Any, NamedTuple
 
-from ingot.runtime.devices.host.compile import KernelSource, compile_kernels
-from ingot.runtime.devices.host.kernel import HostKernel
 from ingot.runtime.devices.host.memory import GuardedMemory
-from ingot.runtime.devices.host.reflection import reflect
-from ingot.runtime.errors import DeviceError
 
+from .foundation import NSURL, NSError
+from .libraries import (
+    MOST_THREADS,
+    MTLBinaryArchive,
+    MTLBinaryArchiveDescriptor,
+    MTLCompileOptions,
+    MTLComputePipelineDescriptor,
+    MTLComputePipelineState,
+    MTLLibrary,
+    library_of,
+    library_of_file,
+    open_archive,
+    state_of,
+)
+from .profiling import (
+    MTLCounterSampleBuffer,
+    MTLCounterSampleBufferDescriptor,
+    MTLCounterSet,
+    gpu_ticks,
+    new_sample_buffer,
+)
 from .signatures import Selectors, require, selector
 
 LARGEST_BUFFER = 1 << 33
-MOST_THREADS = 1024
-_SHARED = 0
+_SHARED_UNTRACKED = 256
 _APPLE7 = 1007
+_AT_STAGE_BOUNDARY = 0
 
 
 class Size(NamedTuple):
@@ -27,15 +45,6 @@ class Size(NamedTuple):
     width: int
     height: int
     depth: int
-
-
-class NSError(Selectors):
-    def __init__(self, message: str) -> None:
-        self._message = message
-
-    @selector()
-    def localizedDescription(self) -> str:
-        return self._message
 
 
 class VariableList:
@@ -49,7 +58,7 @@ class VariableList:
 
 
 class MTLBuffer(Selectors):
-    """Shared storage, with tracked hazards."""
+    """Shared storage; hazards are not tracked, so that encoders need fences."""
 
     def __init__(self, length: int, address: int, owner: object) -> None:
         self.size, self.address, self._owner = length, address, owner
@@ -88,96 +97,19 @@ class MTLSharedEvent(Selectors):
             return self.changed.wait_for(lambda: self._value >= value, milliseconds / 1000)
 
 
-class MTLCompileOptions(Selectors):
+class MTLFence(Selectors):
+    """Orders encoders."""
+
     def __init__(self) -> None:
-        self.math_mode: int | None = None
-
-    @classmethod
-    def alloc(cls) -> MTLCompileOptions:
-        return cls()
-
-    @selector()
-    def init(self) -> MTLCompileOptions:
-        return self
-
-    @selector("SEL")
-    def respondsToSelector_(self, name: str) -> bool:
-        return name == "setMathMode:"
-
-    @selector("Q")
-    def setMathMode_(self, mode: int) -> None:
-        require(mode in (0, 1, 2), f"there is no math mode {mode}")
-        self.math_mode = mode
-
-    @selector("Q")
-    def setLanguageVersion_(self, version: int) -> None:
-        require(2 << 16 <= version < 5 << 16, f"there is no language version {version:#x}")
-
-
-class MTLArgumentEncoder(Selectors):
-    """Writes addresses, eight bytes each."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._target: MTLBuffer | None = None
-        self._offset = 0
-
-    @selector()
-    def encodedLength(self) -> int:
-        return 8 * self._count
-
-    @selector("@", "Q")
-    def setArgumentBuffer_offset_(self, buffer: MTLBuffer, offset: int) -> None:
-        require(offset + 8 * self._count <= buffer.size, "the argument buffer is too short")
-        self._target, self._offset = buffer, offset
-
-    @selector("@", "Q", "Q")
-    def setBuffer_offset_atIndex_(self, buffer: MTLBuffer, offset: int, index: int) -> None:
-        require(self._target is not None, "the encoder has no argument buffer")
-        require(index < self._count, f"the argument buffer has no member {index}")
-        require(offset <= buffer.size, f"offset {offset} is behind the buffer")
-        assert self._target is not None
-        at = self._target.address + self._offset + 8 * index
-        ctypes.c_uint64.from_address(at).value = buffer.address + offset
-        self._target.pointees[index] = buffer
-
-
-class MTLFunction(Selectors):
-    def __init__(self, kernel: HostKernel, pointers: int) -> None:
-        self.kernel, self._pointers = kernel, pointers
-
-    @selector("Q")
-    def newArgumentEncoderWithBufferIndex_(self, index: int) -> MTLArgumentEncoder:
-        require(index == 0, f"the function has no argument buffer {index}")
-        return MTLArgumentEncoder(self._pointers)
-
-
-class MTLLibrary(Selectors):
-    def __init__(self, kernels: dict[str, HostKernel], source: str) -> None:
-        self._kernels, self._source = kernels, source
-
-    @selector("@")
-    def newFunctionWithName_(self, name: str) -> MTLFunction | None:
-        kernel = self._kernels.get(name)
-        # As many as any argument buffer of the text can have.
-        return None if kernel is None else MTLFunction(kernel, self._source.count("[[id("))
-
-
-class MTLComputePipelineState(Selectors):
-    def __init__(self, kernel: HostKernel) -> None:
-        self.kernel = kernel
-        compiled = kernel.compiled
-        parameters = compiled.signature.parameters
-        self.buffers = {p.buffer: p.name for p in parameters if p.buffer is not None}
-        self.alignments = compiled.alignments
-
-    @selector()
-    def maxTotalThreadsPerThreadgroup(self) -> int:
-        return MOST_THREADS
+        self.updated_by: Any = None
+        """The encoder that updated it last."""
 
 
 class MTLDevice(Selectors):
     """An Apple GPU of family 7."""
+
+    samples_encoders = True
+    """Whether counters can be sampled where encoders start and end."""
 
     @selector()
     def name(self) -> str:
@@ -202,7 +134,7 @@ class MTLDevice(Selectors):
     @selector("Q", "Q")
     def newBufferWithLength_options_(self, length: int, options: int) -> MTLBuffer | None:
         require(length > 0, "a buffer has at least one byte")
-        require(options == _SHARED, "the stand-in has shared, tracked storage only")
+        require(options == _SHARED_UNTRACKED, "storage here is shared and untracked only")
         if length > LARGEST_BUFFER:
             return None
         memory = GuardedMemory(length)
@@ -227,7 +159,7 @@ class MTLDevice(Selectors):
         require(address % mmap.PAGESIZE == 0, "memory used in place starts with a page")
         require(length and length % mmap.PAGESIZE == 0, "memory used in place is whole pages")
         require(length == data.nbytes, "the length is not that of the memory")
-        require(options == _SHARED, "the stand-in has shared, tracked storage only")
+        require(options == _SHARED_UNTRACKED, "storage here is shared and untracked only")
         return MTLBuffer(length, address, None)
 
     @selector("@", "@", "o^@")
@@ -235,19 +167,48 @@ class MTLDevice(Selectors):
         self, source: str, options: MTLCompileOptions, error: None
     ) -> tuple[MTLLibrary | None, NSError | None]:
         require(options.math_mode is not None, "the math mode is not set: fast is the default")
-        try:
-            names = [kernel.name for kernel in reflect(source).kernels]
-            compiled = compile_kernels([KernelSource(source, name) for name in names])
-        except DeviceError as failure:
-            return None, NSError(str(failure))
-        kernels = dict(zip(names, map(HostKernel, compiled), strict=True))
-        return MTLLibrary(kernels, source), None
+        require(options.functions is not None, "fast functions are the default of FP32")
+        return library_of(source)
 
     @selector("@", "o^@")
-    def newComputePipelineStateWithFunction_error_(
-        self, function: MTLFunction, error: None
+    def newLibraryWithURL_error_(
+        self, url: NSURL, error: None
+    ) -> tuple[MTLLibrary | None, NSError | None]:
+        return library_of_file(url)
+
+    @selector("@", "o^@")
+    def newBinaryArchiveWithDescriptor_error_(
+        self, descriptor: MTLBinaryArchiveDescriptor, error: None
+    ) -> tuple[MTLBinaryArchive | None, NSError | None]:
+        return open_archive(descriptor)
+
+    @selector("@", "Q", "^@", "o^@")
+    def newComputePipelineStateWithDescriptor_options_reflection_error_(
+        self, descriptor: MTLComputePipelineDescriptor, options: int, reflection: None, error: None
     ) -> tuple[MTLComputePipelineState | None, NSError | None]:
-        return MTLComputePipelineState(function.kernel), None
+        return state_of(descriptor, options)
+
+    @selector("Q")
+    def supportsCounterSampling_(self, point: int) -> bool:
+        return point == _AT_STAGE_BOUNDARY and self.samples_encoders
+
+    @selector()
+    def counterSets(self) -> list[MTLCounterSet]:
+        return [MTLCounterSet()]
+
+    @selector("@", "o^@")
+    def newCounterSampleBufferWithDescriptor_error_(
+        self, descriptor: MTLCounterSampleBufferDescriptor, error: None
+    ) -> tuple[MTLCounterSampleBuffer | None, NSError | None]:
+        return new_sample_buffer(descriptor)
+
+    @selector("o^Q", "o^Q")
+    def sampleTimestamps_gpuTimestamp_(self, cpu: None, gpu: None) -> tuple[int, int]:
+        return time.perf_counter_ns(), gpu_ticks()
+
+    @selector()
+    def newFence(self) -> MTLFence:
+        return MTLFence()
 
     @selector()
     def newSharedEvent(self) -> MTLSharedEvent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Self, cast
 
 
 class MetalRule(AssertionError):
@@ -35,6 +35,10 @@ def _takes_one_argument(value: Any) -> bool:
     return len([p for p in parameters if p.default is p.empty]) == 1
 
 
+def _are_objects(value: object) -> bool:
+    return all(isinstance(item, Selectors) for item in cast("list[object]", value))
+
+
 _IS_OF_TYPE: dict[str, Callable[[Any], bool]] = {
     "Q": _is_unsigned,
     # Bytes cross as `char`, with a sign, though Metal's have none.
@@ -46,12 +50,28 @@ _IS_OF_TYPE: dict[str, Callable[[Any], bool]] = {
     "^v": lambda value: isinstance(value, bytes | memoryview),
     "o^@": lambda value: value is None,
     "block": _takes_one_argument,
+    # A C array of objects is a sequence; its length is the next argument.
+    "n^@": lambda value: isinstance(value, list | tuple) and _are_objects(value),
+    "NSArray": lambda value: isinstance(value, list) and _are_objects(value),
+    "o^Q": lambda value: value is None,
+    "^@": lambda value: value is None,
     "SEL": lambda value: isinstance(value, str | bytes),
 }
 
 
 class Selectors:
     """An Objective-C object."""
+
+
+class Descriptor(Selectors):
+    """One that is made by `alloc` and `init`."""
+
+    @classmethod
+    def alloc(cls) -> Self:
+        return cls()
+
+    def init(self) -> Self:
+        return self
 
 
 def selector(*types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -6,12 +6,14 @@ import struct
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support import metal_stand_in
 
 import ingot.runtime as rt
-from ingot.runtime.devices.metal import pipeline as metal_pipeline
+from ingot.runtime.devices.metal import archive
+from ingot.runtime.devices.metal.device import MetalDevice
 from ingot.runtime.hal import Device
 from ingot.targets.bundle import model as m
 
@@ -34,8 +36,6 @@ def open_for_test(name: str) -> Device:
 
             return VulkanDevice(replace(physical_devices()[0], is_unified=False))
         case "metal-stand-in":
-            from ingot.runtime.devices.metal.device import MetalDevice
-
             return MetalDevice(metal_stand_in.MTLCopyAllDevices()[0])
         case _:
             return rt.open_device(name)
@@ -46,7 +46,7 @@ def device_name(request: pytest.FixtureRequest) -> Iterator[str]:
     """A name for `open_for_test`; a test is skipped where there is no such device."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "metal-stand-in":
-            patch.setattr(metal_pipeline, "load_metal", lambda: metal_stand_in)
+            metal_stand_in.install(patch)
         yield request.param
 
 
@@ -58,6 +58,17 @@ def device(device_name: str) -> Iterator[Device]:
         pytest.skip(str(error))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def metal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MetalDevice]:
+    """The Metal device on the stand-in, with an empty cache for its archives."""
+    monkeypatch.setattr(archive, "cache_folder", lambda room: tmp_path)
+    metal_stand_in.install(monkeypatch)
+    device = open_for_test("metal-stand-in")
+    assert isinstance(device, MetalDevice)
+    yield device
+    device.close()
 
 
 @pytest.fixture(scope="session")

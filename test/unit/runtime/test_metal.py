@@ -6,6 +6,7 @@ This shows the order of calls and their arguments, not that Metal accepts them.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
@@ -15,7 +16,7 @@ import pytest
 
 import ingot.runtime as rt
 from ingot.runtime.devices.metal import device as metal_device
-from ingot.runtime.devices.metal import pipeline as metal_pipeline
+from ingot.runtime.devices.metal import native
 from ingot.runtime.hal import BufferRange, CommandBuffer
 
 from .conftest import axpy_bundle, loaded
@@ -23,10 +24,13 @@ from .kernels import axpy
 
 
 class Recorder:
-    """Stands for encoders: keeps the names and arguments of all calls."""
+    """Stands for encoders: keeps the names and arguments of all calls but signposts."""
 
     def __init__(self, kind: str, calls: list[tuple[Any, ...]]) -> None:
         self._kind, self._calls = kind, calls
+
+    def insertDebugSignpost_(self, name: str) -> None:
+        pass
 
     def __getattr__(self, name: str) -> Any:
         return lambda *arguments: self._calls.append((self._kind, name, *arguments))
@@ -57,8 +61,11 @@ def fake_metal(calls: list[tuple[Any, ...]], compile_error: str = "") -> MagicMo
     )
     state = MagicMock()
     state.maxTotalThreadsPerThreadgroup.return_value = 64
-    mtl.newComputePipelineStateWithFunction_error_.return_value = (state, None)
-    buffer = mtl.newCommandQueue().commandBuffer()
+    state.threadExecutionWidth.return_value = 32
+    make = mtl.newComputePipelineStateWithDescriptor_options_reflection_error_
+    make.return_value = (state, None)
+    mtl.newBinaryArchiveWithDescriptor_error_.return_value = (None, None)
+    buffer = mtl.newCommandQueue().commandBufferWithDescriptor_()
     buffer.computeCommandEncoderWithDispatchType_.side_effect = lambda _: Recorder("compute", calls)
     buffer.blitCommandEncoder.side_effect = lambda: Recorder("blit", calls)
     buffer.status.return_value = 4
@@ -67,8 +74,10 @@ def fake_metal(calls: list[tuple[Any, ...]], compile_error: str = "") -> MagicMo
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    monkeypatch.setattr(metal_pipeline, "load_metal", MagicMock())
+def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Any, ...]]:
+    monkeypatch.setattr(native, "load_metal", MagicMock())
+    monkeypatch.setattr(native, "load_foundation", MagicMock())
+    monkeypatch.setenv("INGOT_CACHE_DIR", str(tmp_path))
     return []
 
 
@@ -102,7 +111,7 @@ def test_a_call_encodes_bindings_constants_and_grid(calls: list[tuple[Any, ...]]
     assert calls[4][3:] == (8, 3)
     assert calls[5][2:] == ((2, 1, 1), (64, 1, 1))
     assert bytes(calls[1][2].bytes[:400]) == x.tobytes()
-    buffer = mtl.newCommandQueue().commandBuffer()
+    buffer = mtl.newCommandQueue().commandBufferWithDescriptor_()
     buffer.encodeSignalEvent_value_.assert_called_once()
     buffer.commit.assert_called_once()
 
@@ -124,9 +133,13 @@ def test_fills_and_copies_use_the_blit_encoder_where_aligned(calls: list[tuple[A
     used = [name for name in names(calls) if ".set" not in name]
     assert used == [
         "blit.fillBuffer_range_value_",
+        "blit.updateFence_",
         "blit.endEncoding",
+        "blit.waitForFence_",
         "blit.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_",
+        "blit.updateFence_",
         "blit.endEncoding",
+        "compute.waitForFence_",
         "compute.dispatchThreadgroups_threadsPerThreadgroup_",
         "compute.memoryBarrierWithScope_",
         "compute.dispatchThreadgroups_threadsPerThreadgroup_",
@@ -141,17 +154,17 @@ def test_argument_buffers_make_their_buffers_resident(calls: list[tuple[Any, ...
     pipeline.function.newArgumentEncoderWithBufferIndex_().encodedLength.return_value = 24
     area = BufferRange(device.allocate(64), 0, 64)
     encode(device, lambda c: c.dispatch(pipeline, (1, 1, 1), [area] * 3, bytes(8)))
-    assert names(calls)[1:5] == [
+    assert names(calls)[1:4] == [
         "compute.setBuffer_offset_atIndex_",
-        *["compute.useResource_usage_"] * 3,
+        *["compute.useResources_count_usage_"] * 2,
     ]
-    assert [call[3] for call in calls[2:5]] == [1, 1, 2]
-    assert calls[5][1:2] + calls[5][4:] == ("setBytes_length_atIndex_", 1)
+    assert [call[3:] for call in calls[2:4]] == [(2, 1), (1, 2)]
+    assert calls[4][1:2] + calls[4][4:] == ("setBytes_length_atIndex_", 1)
 
 
 def test_a_failed_command_buffer_fails_the_call(calls: list[tuple[Any, ...]]) -> None:
     mtl = fake_metal(calls)
-    buffer = mtl.newCommandQueue().commandBuffer()
+    buffer = mtl.newCommandQueue().commandBufferWithDescriptor_()
     buffer.status.return_value = 5
     buffer.error().localizedDescription.return_value = "GPU\nhang"
     program = loaded(axpy_bundle(4)).bind(metal_device.MetalDevice(mtl))

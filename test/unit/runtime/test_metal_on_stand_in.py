@@ -6,21 +6,22 @@ The HAL's contract and programs run on it by the `device` fixture.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from support.metal_stand_in import MetalRule, MTLCompileOptions, MTLCopyAllDevices
+from support import metal_stand_in
+from support.metal_stand_in import MetalRule, MTLCompileOptions, MTLCopyAllDevices, libraries
 
 import ingot.runtime as rt
-from ingot.runtime.devices.metal import pipeline as metal_pipeline
 from ingot.runtime.devices.metal.device import MetalDevice
 from ingot.runtime.hal import BufferRange
+from ingot.targets.bundle.model import Metallib
 
 from .conformance.work import filled, record, run
-from .conftest import METAL, open_for_test
+from .conftest import METAL
 from .kernels import axpy
 
 pytestmark = pytest.mark.skipif(METAL == "metal", reason="this is a Mac: its own Metal is tested")
@@ -39,17 +40,6 @@ kernel void axpy_main(constant Buffers& b [[buffer(0)]], constant Constants& c [
     if (gid.x < c.n) { b.out[gid.x] = b.x[gid.x] * c.a + b.y[gid.x]; }
 }
 """
-
-
-@pytest.fixture
-def metal(monkeypatch: pytest.MonkeyPatch) -> Iterator[MetalDevice]:
-    from support import metal_stand_in
-
-    monkeypatch.setattr(metal_pipeline, "load_metal", lambda: metal_stand_in)
-    device = open_for_test("metal-stand-in")
-    assert isinstance(device, MetalDevice)
-    yield device
-    device.close()
 
 
 def test_kernels_with_an_argument_buffer(metal: MetalDevice) -> None:
@@ -77,10 +67,32 @@ def test_a_kernel_that_fails_reaches_all_who_wait_and_nobody_else(metal: MetalDe
     metal.queue.submit([reaches_past], signal=[(failed, 1)])
     metal.queue.submit([], wait=[(failed, 1)], signal=[(after, 1)])
     for semaphore in (after, failed):
-        with pytest.raises(rt.DeviceError, match=r"^Metal failed: .*axpy"):
+        with pytest.raises(rt.DeviceError, match=r"^Metal failed: .* \(in axpy\)$"):
             semaphore.wait(1, 60)
     run(metal, lambda c: c.fill(small.whole, b"\xa5"))
     assert small.read() == b"\xa5" * 256
+
+
+def test_a_kernel_for_other_simd_groups_does_not_load(
+    metal: MetalDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libraries, "SIMD_WIDTH", 64)
+    with pytest.raises(rt.KernelError, match=r"SIMD-groups of 64 threads .* compiled for 32"):
+        metal.load([axpy()], "safe", (3, 1))
+
+
+def test_a_metallib_for_the_platform_goes_before_the_text(metal: MetalDevice) -> None:
+    text = axpy().msl
+    library = Metallib("macosx", f"MTLB macosx\n{text}".encode())
+    other = Metallib("iphoneos", f"MTLB iphoneos\n{text}".encode())
+    ahead = replace(axpy(), msl="no MSL", metallibs=(other, library))
+    assert metal.load([ahead], "safe", (3, 1)).exports == ("axpy",)
+    assert metal.load([replace(axpy(), metallibs=(other,))], "safe", (3, 1)).exports == ("axpy",)
+    with pytest.raises(rt.KernelError, match="does not load: Invalid library file"):
+        broken = Metallib("macosx", b"no library")
+        metal.load([replace(axpy(), metallibs=(broken,))], "safe", (3, 1))
+    with pytest.raises(rt.KernelError, match="neither MSL nor a metallib for macOS"):
+        metal.load([replace(axpy(), msl="", metallibs=(other,))], "safe", (3, 1))
 
 
 def compute(mtl: Any, use: Callable[[Any], None]) -> None:
@@ -89,7 +101,7 @@ def compute(mtl: Any, use: Callable[[Any], None]) -> None:
 
 
 def blit(mtl: Any, use: Callable[[Any, Any], None]) -> None:
-    buffer = mtl.newBufferWithLength_options_(64, 0)
+    buffer = mtl.newBufferWithLength_options_(64, 256)
     use(mtl.newCommandQueue().commandBuffer().blitCommandEncoder(), buffer)
 
 
@@ -99,12 +111,25 @@ def commit_an_open_encoder(mtl: Any) -> None:
     buffer.commit()
 
 
+def wait_for_nothing(mtl: Any) -> None:
+    compute(mtl, lambda encoder: encoder.waitForFence_(mtl.newFence()))
+
+
+def capture_nothing(mtl: Any) -> None:
+    descriptor = metal_stand_in.MTLCaptureDescriptor.alloc().init()
+    manager = metal_stand_in.MTLCaptureManager.sharedCaptureManager()
+    manager.startCaptureWithDescriptor_error_(descriptor, None)
+
+
 def dispatch_without_buffers(mtl: Any) -> None:
     options = MTLCompileOptions.alloc().init()
     options.setMathMode_(0)
+    options.setMathFloatingPointFunctions_(1)
     library, _ = mtl.newLibraryWithSource_options_error_(axpy().msl, options, None)
-    function = library.newFunctionWithName_("axpy_main")
-    state, _ = mtl.newComputePipelineStateWithFunction_error_(function, None)
+    pipeline = metal_stand_in.MTLComputePipelineDescriptor.alloc().init()
+    pipeline.setComputeFunction_(library.newFunctionWithName_("axpy_main"))
+    make = mtl.newComputePipelineStateWithDescriptor_options_reflection_error_
+    state, _ = make(pipeline, 0, None, None)
 
     def use(encoder: Any) -> None:
         encoder.setComputePipelineState_(state)
@@ -113,11 +138,29 @@ def dispatch_without_buffers(mtl: Any) -> None:
     compute(mtl, use)
 
 
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_the_stand_in_disorders_encoders_without_a_fence(is_ordered: bool) -> None:
+    mtl = MTLCopyAllDevices()[0]
+    area = mtl.newBufferWithLength_options_(4, 256)
+    buffer = mtl.newCommandQueue().commandBuffer()
+    fence = mtl.newFence()
+    for value in (1, 2):
+        encoder = buffer.blitCommandEncoder()
+        if is_ordered and value == 2:
+            encoder.waitForFence_(fence)
+        encoder.fillBuffer_range_value_(area, (0, 4), value)
+        encoder.updateFence_(fence)
+        encoder.endEncoding()
+    buffer.commit()
+    buffer.waitUntilCompleted()
+    assert bytes(area.contents().as_buffer(4)) == bytes([2 if is_ordered else 1] * 4)
+
+
 @pytest.mark.parametrize(
     ("misuse", "rule"),
     [
-        (lambda m: m.newBufferWithLength_options_(0, 0), "at least one byte"),
-        (lambda m: m.newBufferWithLength_options_(-1, 0), "argument 0 .* is no 'Q': -1"),
+        (lambda m: m.newBufferWithLength_options_(0, 256), "at least one byte"),
+        (lambda m: m.newBufferWithLength_options_(-1, 256), "argument 0 .* is no 'Q': -1"),
         (lambda m: m.newBufferWithLength_options_(4), "takes 2 arguments, got 1"),
         (lambda m: blit(m, lambda e, b: e.fillBuffer_range_value_(b, (0, 64), 200)), "no 'z': 200"),
         (lambda m: blit(m, lambda e, b: e.fillBuffer_range_value_(b, (1, 4), 0)), "whole words"),
@@ -125,6 +168,8 @@ def dispatch_without_buffers(mtl: Any) -> None:
         (lambda m: compute(m, lambda e: e.setBytes_length_atIndex_(b"1", 2, 0)), "not that of"),
         (lambda m: compute(m, lambda e: e.setBytes_length_atIndex_(b"1", 1, 31)), "no buffer 31"),
         (lambda m: m.newCommandQueue().commandBuffer().waitUntilCompleted(), "not committed"),
+        (wait_for_nothing, "nothing updates this fence"),
+        (capture_nothing, "a capture of nothing"),
         (commit_an_open_encoder, "commit while an encoder is open"),
         (dispatch_without_buffers, "buffer 0 is not bound"),
     ],

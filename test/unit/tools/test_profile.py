@@ -49,6 +49,15 @@ def test_the_trace_has_an_event_for_each_command() -> None:
     ]
 
 
+def test_only_metal_devices_capture(tmp_path: Path) -> None:
+    program = tmp_path / "exp.mlir"
+    program.write_text(PROGRAM)
+    words = ["run", str(program), "--input", "4xf32=0", "--capture", str(tmp_path / "a.gputrace")]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 1
+    assert "cannot capture what it runs: only Metal devices do" in result.output
+
+
 def test_the_command_line(tmp_path: Path) -> None:
     program, trace = tmp_path / "exp.mlir", tmp_path / "trace.json"
     program.write_text(PROGRAM)
