@@ -1,4 +1,4 @@
-"""`ingot inspect`: what a bundle holds."""
+"""`ingot inspect`: what a bundle holds, and what a program becomes."""
 
 from __future__ import annotations
 
@@ -7,75 +7,173 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ingot.tools.report import CommandLineError, debug_option, read_bytes, reported
-from ingot.tools.steps_text import step_lines
+from ingot.targets.bundle.layout import IDENTIFIER
+from ingot.tools.report import (
+    CommandLineError,
+    Sources,
+    debug_option,
+    read_bytes,
+    reported,
+    text_of,
+    write_output,
+)
 from ingot.tools.table import columns
+from ingot.tools.units import size_text
 
 if TYPE_CHECKING:
+    from ingot.compiler.driver.history import History
     from ingot.targets.bundle.model import Bundle, Kernel
 
 
 @click.command("inspect", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file")
-@click.option("--target", metavar="TARGET", help="Show this variant (default: the first).")
+@click.option(
+    "--target",
+    metavar="TARGET",
+    help="Show this variant (default: the first); for a program, compile it for this target.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--plan", is_flag=True, help="Show what the host does, command by command.")
 @click.option("--cost", is_flag=True, help="Show what each kernel costs on its target at least.")
 @click.option("--msl", "msl_of", metavar="KERNEL", help="Print the MSL of a kernel, nothing else.")
 @click.option("--spirv", "spirv_of", metavar="KERNEL", help="Print the SPIR-V of a kernel as text.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    help="Write a page with all of it: graph, memory, costs, and each kernel's texts side by side.",
+)
 @debug_option
 def command(
     file: str,
     target: str | None,
     as_json: bool,
+    plan: bool,
     cost: bool,
     msl_of: str | None,
     spirv_of: str | None,
+    html: str | None,
     debug: bool,
 ) -> None:
     """Show the functions, kernels, memory and provenance of a bundle.
 
+    FILE may also be a program, which is compiled for --target; --html then shows every stage on the
+    way to its kernels, with lines that belong together linked.
+
     \b
     Example:
       ingot inspect softmax.ingot
-      ingot inspect softmax.ingot --cost
-      ingot inspect softmax.ingot --json
+      ingot inspect softmax.ingot --plan
       ingot inspect softmax.ingot --msl softmax
+      ingot inspect softmax.mlir --target metal:apple7 --html softmax.html
     """
-    with reported(debug):
-        from ingot.targets.bundle.reader import read_bundle
-
-        bundle = read_bundle(read_bytes(file), "<stdin>" if file == "-" else file)
+    _check_forms(json=as_json, plan=plan, cost=cost, msl=msl_of, spirv=spirv_of, html=html)
+    sources = Sources()
+    with reported(debug, sources):
+        bundle, history = _read(file, target, sources)
         names = [variant.target for variant in bundle.variants]
         if target is not None and target not in names:
             raise CommandLineError(
                 f"{file}: error: no variant for {target}; it has {', '.join(names)}"
             )
-        if msl_of is not None:
-            click.echo(_kernel(bundle, target, msl_of, file).msl)
-        elif spirv_of is not None:
-            from ingot.targets.spirv import disassemble
+        if html is not None:
+            from ingot.tools.page.build import page_html
 
-            click.echo(disassemble(_kernel(bundle, target, spirv_of, file).spirv))
-        elif cost:
-            from ingot.tools.cost_text import cost_json, cost_text
-
-            variant = next(v for v in bundle.variants if target in (None, v.target))
-            click.echo(cost_json(variant) if as_json else cost_text(variant))
-        elif as_json:
-            from ingot.tools.description import describe_bundle
-
-            click.echo(json.dumps(describe_bundle(bundle, target), indent=2))
+            write_output(html, page_html(bundle, target, _name(file), history).encode())
         else:
-            click.echo(overview(file, bundle, target))
+            click.echo(_text(bundle, target, file, as_json, plan, cost, msl_of, spirv_of))
+
+
+def _check_forms(**forms: object) -> None:
+    """Raise `CommandLineError` for two forms at once, but for --json, which --cost has, too."""
+    given = [f"--{name}" for name, value in forms.items() if value]
+    if len(given) > 1 and set(given) != {"--json", "--cost"}:
+        raise CommandLineError(f"error: {' and '.join(given)} are several forms; choose one")
+
+
+def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, History | None]:
+    """A bundle; of a program what it compiles to, and how."""
+    data = read_bytes(file)
+    if data[4:8] == IDENTIFIER:
+        from ingot.targets.bundle.reader import read_bundle
+
+        return read_bundle(data, "<stdin>" if file == "-" else file), None
+    from ingot.tools.compile import check_target_names
+    from ingot.tools.progress import progress
+
+    text = text_of(data, file, sources)
+    if target is None:
+        raise CommandLineError(
+            f"{file}: error: this is no bundle; to compile a program and inspect that, say for"
+            " which target, for example --target metal:apple7"
+        )
+    check_target_names((target,))
+    with progress(f"compiling {file}") as step:
+        from ingot.compiler.driver.history import compile_with_history
+        from ingot.compiler.driver.options import CompileOptions
+
+        options = CompileOptions(targets=(target,))
+        history = compile_with_history(text, sources.main, options, step)
+    return history.bundle, history
+
+
+def _name(file: str) -> str:
+    """What the page is called: nothing on it depends on the folder."""
+    from pathlib import PurePath
+
+    return "standard input" if file == "-" else PurePath(file).name
+
+
+def _text(
+    bundle: Bundle,
+    target: str | None,
+    file: str,
+    as_json: bool,
+    plan: bool,
+    cost: bool,
+    msl_of: str | None,
+    spirv_of: str | None,
+) -> str:
+    variant = next(v for v in bundle.variants if target in (None, v.target))
+    if msl_of is not None:
+        kernel = _kernel(bundle, target, msl_of, file)
+        if not kernel.msl:
+            raise CommandLineError(
+                f"{file}: error: {variant.target} has no MSL; --spirv shows its kernels"
+            )
+        return kernel.msl
+    if spirv_of is not None:
+        from ingot.targets.spirv import disassemble
+
+        return disassemble(_kernel(bundle, target, spirv_of, file).spirv)
+    if cost:
+        from ingot.tools.cost_text import cost_json, cost_text
+
+        return cost_json(variant) if as_json else cost_text(variant)
+    if as_json:
+        from ingot.tools.description import describe_bundle
+
+        return json.dumps(describe_bundle(bundle, target), indent=2)
+    if plan:
+        from ingot.tools.plan_text import plan_text
+
+        return plan_text(bundle, variant)
+    return overview(file, bundle, target)
 
 
 def _kernel(bundle: Bundle, target: str | None, name: str, file: str) -> Kernel:
+    from difflib import get_close_matches
+
     variant = next(v for v in bundle.variants if target in (None, v.target))
     for kernel in variant.kernels:
         if kernel.name == name:
             return kernel
-    known = ", ".join(k.name for k in variant.kernels)
-    raise CommandLineError(f"{file}: error: no kernel named {name}; {variant.target} has {known}")
+    known = [kernel.name for kernel in variant.kernels]
+    close = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise CommandLineError(
+        f"{file}: error: no kernel named {name}{hint}"
+        f"\n{variant.target} has {', '.join(known) or 'no kernels'}"
+    )
 
 
 def overview(name: str, bundle: Bundle, target: str | None = None) -> str:
@@ -84,6 +182,7 @@ def overview(name: str, bundle: Bundle, target: str | None = None) -> str:
     Raises `KeyError` when no variant is for `target`.
     """
     from ingot.tools.description import describe_bundle
+    from ingot.tools.steps_text import step_lines
 
     description = describe_bundle(bundle, target)
     variant, memory = description["variant"], description["memory"]
@@ -101,8 +200,9 @@ def overview(name: str, bundle: Bundle, target: str | None = None) -> str:
     parts.append(columns(headings, map(_kernel_row, description["kernels"])))
     provenance = description["provenance"]
     parts.append(
-        f"memory: {_size(memory['peak'])} of intermediates"
-        f" (lower bound {_size(memory['lower_bound'])}), {_size(memory['constants'])} of constants"
+        f"memory: {size_text(memory['peak'])} of intermediates"
+        f" (lower bound {size_text(memory['lower_bound'])}),"
+        f" {size_text(memory['constants'])} of constants"
         f"\nmade by ingot {provenance['compiler_version']}"
         f" with SPIRV-Cross {provenance['spirv_cross_version'] or '-'}"
         f" from input {provenance['input_hash'][:16]}"
@@ -125,16 +225,9 @@ def _kernel_row(kernel: dict[str, Any]) -> tuple[str, ...]:
     return (
         kernel["name"],
         "x".join(map(str, kernel["threadgroup_size"])),
-        _size(kernel["threadgroup_memory"]),
-        _size(kernel["spirv_bytes"]),
-        _size(kernel["msl_bytes"]),
+        size_text(kernel["threadgroup_memory"]),
+        size_text(kernel["spirv_bytes"]),
+        size_text(kernel["msl_bytes"]),
         kernel["location"],
         bindings,
     )
-
-
-def _size(count: int) -> str:
-    for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= scale:
-            return f"{count / scale:.1f} {unit}"
-    return f"{count} B"

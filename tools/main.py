@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "einsum": "Compile a line of index notation.",
     "grad": "Compile the gradient of a program.",
     "run": "Run a function of a bundle or of a program.",
+    "tune": "Search for faster schedules on a device.",
     "inspect": "Show what a bundle holds.",
     "opt": "Run passes on a program.",
     "reduce": "Make a failing program small.",

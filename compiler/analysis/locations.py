@@ -42,10 +42,13 @@ def fused(*locations: LocationAttr) -> LocationAttr:
     """The location of what comes from all of these places; each counts once."""
     parts: dict[Attribute, None] = {}
     for location in locations:
-        if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
-            parts.update(dict.fromkeys(location.locations))
-        elif not isinstance(location, UnknownLoc):
-            parts[location] = None
+        match location:
+            case FusedLoc(locations=ArrayAttr(data=inner)):
+                parts.update(dict.fromkeys(inner))
+            case UnknownLoc():
+                pass
+            case _:
+                parts[location] = None
     if len(parts) == 1 and isinstance(only := next(iter(parts)), LocationAttr):
         return only
     return FusedLoc(ArrayAttr(parts), NoneAttr()) if parts else UnknownLoc()

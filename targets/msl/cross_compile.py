@@ -41,6 +41,8 @@ class MslOptions:
     """Use the hardware's instructions for functions that have one; else their portable bodies."""
     buffer_types: tuple[str, ...] = ()
     """Types of the bindings in the source's words, for the header; MSL element types if empty."""
+    line_directives: bool = False
+    """Leave a `#line` before what an `OpLine` of the module is for; see `line_table`."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ def _install(
         # Arrays in threadgroup memory stay arrays in every version.
         Option.MSL_FORCE_NATIVE_ARRAYS: True,
         Option.MSL_ARGUMENT_BUFFERS: argument_buffer,
+        Option.EMIT_LINE_DIRECTIVES: options.line_directives,
     }
     if argument_buffer:
         chosen[Option.MSL_ARGUMENT_BUFFERS_TIER] = 1

@@ -165,7 +165,10 @@ class _Counter:
         return loops
 
     def _turns(self, body: Sequence[Raw], start: int, end: int) -> float | None:
-        """How often `for (i = a; i < b; i += c)` runs, where all three are constants."""
+        """How often `for (i = a; i < b; i += c)` runs, where `b` and `c` are constants.
+
+        Where `a` is none, threads begin at their own places before `c`, and 0 stands for them all.
+        """
         made = {r.words[1]: r for r in body if len(r.words) > 1 and r.words[0] in self.types}
         branch = next(r for r in body[start:end] if r.opcode == _BRANCH_CONDITIONAL)
         compare = made.get(branch.words[0])
@@ -178,12 +181,12 @@ class _Counter:
         stores = [(i, r.words[1]) for i, r in enumerate(body) if _is_store(r, variable)]
         first = [self.constants.get(value) for i, value in stores if i < start]
         steps = [made.get(value) for i, value in stores if start <= i < end]
-        if not first or first[-1] is None or len(steps) != 1 or steps[0] is None:
+        if not first or len(steps) != 1 or steps[0] is None:
             return None
         step = next((self.constants[w] for w in steps[0].words[2:] if w in self.constants), None)
         if steps[0].opcode != _ADD or not step:
             return None
-        return max(0, -(-(upper - first[-1]) // step))
+        return max(0, -(-(upper - (first[-1] or 0)) // step))
 
     def _registers(self, body: Sequence[Raw]) -> int:
         """The most 32-bit words of results and variables that are alive at once."""

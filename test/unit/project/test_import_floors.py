@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-ROOMS = ("compiler", "passes", "targets", "runtime", "tools", "integrations")
+ROOMS = ("compiler", "passes", "targets", "runtime", "tuning", "tools", "integrations")
 
 # For each room (the longest matching prefix counts): what it may import of `ingot`, besides itself.
 GROUND = ("compiler.dialects", "compiler.analysis", "compiler.plugins", "targets.profiles")
@@ -28,7 +28,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "targets.msl": (*GROUND, "targets.pyspirv"),
     "compiler.driver": (*GROUND, "compiler", "passes", "targets"),
     "runtime": BUNDLE,
-    "tools": ("compiler", "passes", "targets", "runtime"),
+    "tuning": ("compiler", "targets", "runtime"),
+    "tools": ("compiler", "passes", "targets", "runtime", "tuning"),
     "integrations": ("compiler", "targets", "runtime", "tools.inspect"),
     "jax": ("integrations", "compiler.driver", "runtime"),
     "torch": ("integrations", "compiler.driver", "runtime"),
