@@ -2,8 +2,8 @@
 
     python -m reference.man        (in docs/tools; `make man` does it)
 
-The page is a file of the repository, so that installing needs nothing to make it; a test checks that
-it is what this writes.
+The page is a file of the repository, so that installing needs nothing to make it; a test checks
+that it is what this writes.
 """
 
 from __future__ import annotations

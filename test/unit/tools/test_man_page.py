@@ -31,7 +31,7 @@ def test_the_wheel_has_it() -> None:
 def test_readers_find_nothing_wrong(words: list[str]) -> None:
     if shutil.which(words[0]) is None:
         pytest.skip(f"no {words[0]} here")
-    done = subprocess.run([*words, str(man.PAGE)], capture_output=True, text=True, check=True)
+    done = subprocess.run([*words, str(man.PAGE)], capture_output=True, text=True)
     found = done.stdout if words[0] == "mandoc" else done.stderr
     # mandoc asks for a date, which would change the page without any reason.
     problems = [line for line in found.splitlines() if "missing date" not in line]
