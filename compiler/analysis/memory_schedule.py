@@ -32,8 +32,9 @@ _LINE = 128
 """Bytes of a row that neighbouring threads of column reductions read together: a cache's line."""
 _MANY_THREADS = 1 << 17
 """Threads that keep the memory of a large GPU busy."""
-_COLUMN_THREADS = 64
-"""The fewest threads of a threadgroup that shares column reductions, where there are so many."""
+_COLUMN_THREADS, _MOST_COLUMN_THREADS = 64, 512
+"""The fewest threads of a threadgroup that shares column reductions, where there are so many, and
+the most."""
 _COLUMN_STEPS = 8
 """The fewest rows that pay for a thread of their own."""
 _COLUMN_UNROLL = 4
@@ -79,7 +80,7 @@ def column_schedule(
         return None
     along = -(-shape.parallel[-1] // vector)
     across = min(pow2_at_least(along), max(1, _LINE // (vector * shape.element_bytes)))
-    limit = min(_DEFAULT_THREADS, pow2_at_most(profile.max_threads_per_threadgroup))
+    limit = min(_MOST_COLUMN_THREADS, pow2_at_most(profile.max_threads_per_threadgroup))
     row = columns.bytes * vector
     splits = min(
         limit // across,

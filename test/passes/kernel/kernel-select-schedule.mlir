@@ -72,7 +72,7 @@ func.func private @transpose(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attribu
 
 // Threads share the reductions of neighbouring columns.
 // CHECK-LABEL: func.func private @columns
-// CHECK-SAME: kind = "column", threadgroup = array<i64: 32>, thread = array<i64: 4>, threads = 256 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 4 : i64, splits = 32 : i64
+// CHECK-SAME: kind = "column", threadgroup = array<i64: 32>, thread = array<i64: 4>, threads = 512 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 4 : i64, splits = 64 : i64
 func.func private @columns(%x: tensor<1024x64xf32>) -> tensor<64xf32> attributes {ingot.kernel} {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<64xf32>

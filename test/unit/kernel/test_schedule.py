@@ -107,7 +107,7 @@ def test_columns_are_read_by_lines_and_shared_where_they_are_few():
         return select_schedule(shape, PROFILES[target])
 
     square = chosen("vulkan:hopper", 8192, 8192)
-    assert (square.kind, square.threadgroup, square.threads) == ("column", (32,), 256)
+    assert (square.kind, square.threadgroup, square.threads) == ("column", (32,), 512)
     assert chosen("vulkan:hopper", 64, 1 << 20).kind == "pointwise", "enough threads by themselves"
     assert chosen("metal:apple7", 8, 1024).kind == "pointwise", "too few rows for two"
     narrow = chosen("metal:apple7", 32, 8, 1000)
