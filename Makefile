@@ -12,7 +12,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-ROOMS := compiler passes targets runtime tools
+ROOMS := compiler passes targets runtime tuning tools
 INTEGRATIONS := jax torch
 LINKS := $(ROOMS:%=build/typecheck/ingot/%) $(INTEGRATIONS:%=build/typecheck/ingot/%) \
   build/typecheck/ingot/integrations
