@@ -118,7 +118,7 @@ def _vectors_of_a_thread(shape: KernelShape, vector: int, profile: TargetProfile
     count = _CPU_VECTORS
     while count > 1 and (vectors % count or threadgroups < count * enough):
         count //= 2
-    return count
+    return count if count > 2 or not shape.has_reduction else 1
 
 
 def _is_long(shape: KernelShape) -> bool:

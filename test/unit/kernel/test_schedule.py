@@ -112,8 +112,9 @@ def test_columns_are_read_by_lines_and_shared_where_they_are_few():
     assert chosen("metal:apple7", 8, 1024).kind == "pointwise", "too few rows for two"
     narrow = chosen("metal:apple7", 32, 8, 1000)
     assert narrow.threadgroup == (1, 64) and narrow.splits == 4
-    on_cpu = chosen("vulkan:lavapipe", 1024, 1024)
-    assert (on_cpu.kind, on_cpu.threads, on_cpu.thread) == ("pointwise", 8, (16,))
+    for columns, thread in ((1024, 16), (2048, 32), (1000, 4), (300, 4)):
+        on_cpu = chosen("vulkan:lavapipe", 1024, columns)
+        assert (on_cpu.kind, on_cpu.threads, on_cpu.thread) == ("pointwise", 8, (thread,))
 
 
 def test_attribute_carries_every_field():
