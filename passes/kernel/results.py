@@ -22,11 +22,22 @@ def result_tiles(result: SSAValue, dims: Dims, tiles: list[Tile]) -> tuple[Tile,
 
 
 def related_dims(ops: Sequence[Operation], results: Sequence[SSAValue], count: int) -> list[Dims]:
-    """For each result the shared loops of its dimensions; the first result defines the loops."""
+    """For each result the shared loops of its dimensions; the first result defines the loops.
+
+    What no op connects to the first result, as a constant that a loop was folded into, may be split
+    among the loops in any way, and is along its leading dimensions.
+    """
     known = shared_dims(ops, results[0], count)
+    first = known[results[0]]
+    sizes = {loop: size for loop, size in zip(first, shape_of(results[0]), strict=True)}
     related: list[Dims] = []
     for result in results:
-        if result not in known and shape_of(result) != shape_of(results[0]):
+        if result in known:
+            related.append(known[result])
+        elif shape_of(result) == shape_of(results[0]):
+            related.append(first)
+        elif shape_of(result)[:count] == tuple(sizes.get(loop) for loop in range(count)):
+            related.append(tuple(d if d < count else None for d in range(len(shape_of(result)))))
+        else:
             raise refuse(result, "internal: a kernel's results share no loops")
-        related.append(known.get(result, known[results[0]]))
     return related

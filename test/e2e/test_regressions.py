@@ -16,6 +16,77 @@ from ingot.targets.bundle.model import DType, TensorType
 from ingot.targets.bundle.writer import write_bundle
 
 PROGRAMS: dict[str, str] = {
+    # What is folded into a constant shares no loops with the kernel that it is in.
+    "constant among the results of rows": """
+func.func @main(%x: tensor<4x1x2x2xf32>) -> (tensor<4x2x2xi32>, tensor<4x1x2xf32>) {
+  %inf = arith.constant 0x7F800000 : f32
+  %zero = arith.constant 0 : i32
+  %s = tensor.empty() : tensor<4x1x2x2xf32>
+  %c = linalg.ceil ins(%x : tensor<4x1x2x2xf32>) outs(%s : tensor<4x1x2x2xf32>)
+      -> tensor<4x1x2x2xf32>
+  %e0 = tensor.empty() : tensor<4x2x2xf32>
+  %f0 = linalg.fill ins(%inf : f32) outs(%e0 : tensor<4x2x2xf32>) -> tensor<4x2x2xf32>
+  %e1 = tensor.empty() : tensor<4x2x2xi32>
+  %f1 = linalg.fill ins(%zero : i32) outs(%e1 : tensor<4x2x2xi32>) -> tensor<4x2x2xi32>
+  %least:2 = linalg.generic {
+      indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>,
+                       affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>,
+                       affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>],
+      iterator_types = ["parallel", "reduction", "parallel", "parallel"]}
+      ins(%c : tensor<4x1x2x2xf32>) outs(%f0, %f1 : tensor<4x2x2xf32>, tensor<4x2x2xi32>) {
+  ^bb0(%i: f32, %o: f32, %p: i32):
+    %d1 = linalg.index 1 : index
+    %at = arith.index_cast %d1 : index to i32
+    %less = arith.cmpf olt, %i, %o : f32
+    %v = arith.select %less, %i, %o : f32
+    %n = arith.select %less, %at, %p : i32
+    linalg.yield %v, %n : f32, i32
+  } -> (tensor<4x2x2xf32>, tensor<4x2x2xi32>)
+  %e2 = tensor.empty() : tensor<4x1x2xf32>
+  %f2 = linalg.fill ins(%inf : f32) outs(%e2 : tensor<4x1x2xf32>) -> tensor<4x1x2xf32>
+  %m = linalg.reduce { arith.minimumf } ins(%c : tensor<4x1x2x2xf32>)
+      outs(%f2 : tensor<4x1x2xf32>) dimensions = [3]
+  return %least#1, %m : tensor<4x2x2xi32>, tensor<4x1x2xf32>
+}
+""",
+    "constant among the results of one row": """
+func.func @main(%x: tensor<65xf32>) -> (tensor<119xi64>, tensor<i64>) {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0 : i64
+  %least = arith.constant -9223372036854775808 : i64
+  %e0 = tensor.empty() : tensor<f32>
+  %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+  %e1 = tensor.empty() : tensor<i64>
+  %f1 = linalg.fill ins(%zero : i64) outs(%e1 : tensor<i64>) -> tensor<i64>
+  %most:2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>,
+      affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<65xf32>) outs(%f0, %f1 : tensor<f32>, tensor<i64>) {
+  ^bb0(%i: f32, %o: f32, %p: i64):
+    %d0 = linalg.index 0 : index
+    %at = arith.index_cast %d0 : index to i64
+    %more = arith.cmpf ogt, %i, %o : f32
+    %v = arith.select %more, %i, %o : f32
+    %n = arith.select %more, %at, %p : i64
+    linalg.yield %v, %n : f32, i64
+  } -> (tensor<f32>, tensor<i64>)
+  %one = tensor.expand_shape %most#1 [] output_shape [1] : tensor<i64> into tensor<1xi64>
+  %f2 = linalg.fill ins(%least : i64) outs(%e1 : tensor<i64>) -> tensor<i64>
+  %only:2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>,
+      affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%one : tensor<1xi64>) outs(%f2, %f1 : tensor<i64>, tensor<i64>) {
+  ^bb0(%i: i64, %o: i64, %p: i64):
+    %d0 = linalg.index 0 : index
+    %at = arith.index_cast %d0 : index to i64
+    %more = arith.cmpi sgt, %i, %o : i64
+    %v = arith.select %more, %i, %o : i64
+    %n = arith.select %more, %at, %p : i64
+    linalg.yield %v, %n : i64, i64
+  } -> (tensor<i64>, tensor<i64>)
+  %index = tensor.extract %only#1[] : tensor<i64>
+  %line = tensor.splat %index : tensor<119xi64>
+  return %line, %most#1 : tensor<119xi64>, tensor<i64>
+}
+""",
     # Lanes of a vector do not step by one through a remainder.
     "remainder in a map": """
 func.func @main(%x: tensor<2xi32>, %y: tensor<36xi32>, %z: tensor<36xi32>)

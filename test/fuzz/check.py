@@ -135,7 +135,7 @@ def _smaller(program: Program) -> Iterator[Program]:
             yield replace(program, results=(result,)).pruned()
     for op in program.ops:
         for result in op.results:
-            if result in program.results or result.name.startswith("%e"):
+            if result in program.results or f"{result.name} = tensor.empty" in op.text:
                 continue
             yield replace(program, results=(result,)).pruned()
     for op in reversed(program.ops):
