@@ -32,8 +32,11 @@ _CLASSES: dict[tuple[str, ...], str] = {
 }
 
 
-class _MlirLexer(RegexLexer):
+class MlirLexer(RegexLexer):
+    """MLIR in any dialect, also for Pygments at large, as `mlir`."""
+
     name = "MLIR"
+    aliases = ("mlir",)
     tokens: ClassVar = {
         "root": [
             (r"//.*?$", Comment),
@@ -71,7 +74,7 @@ def _lexer(language: Language) -> Lexer:
     options = {"stripnl": False, "ensurenl": False}
     match language:
         case "mlir":
-            return _MlirLexer(**options)
+            return MlirLexer(**options)
         case "spirv":
             return _SpirvLexer(**options)
         case _:
