@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from ingot.compiler.dialects import lazy_formats
+from ingot.compiler.dialects import late_definitions, lazy_formats
 
 lazy_formats.install()
+late_definitions.install()

@@ -18,8 +18,16 @@ if TYPE_CHECKING:
 
     from ingot.compiler.driver.contents import Contents
 
-LEVELS: tuple[str, ...] = ("stablehlo", "tosa", "tensor", "dispatch", "kernel", "lowering")
-"""The folders of `passes/`, in the order in which a program walks through them."""
+LEVELS: tuple[str, ...] = (
+    "stablehlo",
+    "tosa",
+    "tensor",
+    "dispatch",
+    "kernel",
+    "lowering",
+    "cleanup",
+)
+"""The folders of `passes/`, in the order of the road; the last is for all levels."""
 
 
 class UnknownPass(ValueError):

@@ -7,6 +7,7 @@ import sys
 from inspect import getclosurevars
 
 import pytest
+from xdsl.irdl import IRDLOperation, OpDef
 from xdsl.irdl.declarative_assembly_format import FormatProgram
 
 from ingot.compiler.dialects.context import DIALECTS, make_context
@@ -31,15 +32,18 @@ print(*(m for m in sys.modules if m.startswith(("ingot.compiler.dialects.", "num
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.split() == [
+        "ingot.compiler.dialects.late_definitions",
         "ingot.compiler.dialects.lazy_formats",
         "ingot.compiler.dialects.context",
     ]
 
 
-def test_every_assembly_format_can_be_read() -> None:
+def test_every_definition_and_assembly_format_can_be_read() -> None:
     """They are read at first use, so that a bad one would wait for a user."""
     for name in DIALECTS:
         for op in make_context().get_dialect(name).operations:
+            if issubclass(op, IRDLOperation):
+                assert isinstance(op.get_irdl_definition(), OpDef)
             captured = getclosurevars(op.parse).nonlocals  # empty where the op parses itself
             if isinstance(program := captured.get("assembly_program"), LazyFormatProgram):
                 assert isinstance(program.program, FormatProgram)
