@@ -7,6 +7,9 @@ int ingot_fail(struct ingot_error *error, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
+    /* Names in a sentence come from the file: no controls for the terminal that shows it. */
+    for (char *c = error->message; *c; c++)
+        if ((uint8_t)*c < 0x20 || *c == 0x7f) *c = '?';
     return 1;
 }
 
@@ -42,7 +45,10 @@ struct table step_command(struct vector steps, uint32_t index, uint8_t *kind) {
 struct ingot_type tensor_type(struct table type) {
     struct ingot_type found = {(enum ingot_dtype)table_u8(type, TENSOR_TYPE_DTYPE), 0, {0}};
     struct vector shape = table_vector(type, TENSOR_TYPE_SHAPE, 8, 8);
-    if ((int)found.dtype >= DTYPES) view_fail(type.view, "the bundle has an unknown element type");
+    if ((int)found.dtype >= DTYPES) {
+        view_fail(type.view, "the bundle has an unknown element type");
+        found.dtype = INGOT_I1;
+    }
     if (shape.count > INGOT_MAX_RANK) {
         view_fail(type.view, "the bundle has a tensor of more dimensions than this library takes");
         return found;
@@ -180,7 +186,9 @@ static void check_dispatch(struct body *body, struct table dispatch) {
 static bool overlap(struct reference a, struct reference b) {
     if (a.kind != b.kind || a.index != b.index) return false;
     if (a.offset.is_register || a.length.is_register || b.offset.is_register || b.length.is_register) return false;
-    return a.offset.value < b.offset.value + b.length.value && b.offset.value < a.offset.value + a.length.value;
+    /* Unsigned, since a range that the check above refused may have any numbers. */
+    uint64_t first = (uint64_t)a.offset.value, second = (uint64_t)b.offset.value;
+    return first < second + (uint64_t)b.length.value && second < first + (uint64_t)a.length.value;
 }
 
 static void check_steps(struct body *body, struct vector steps, int depth);
@@ -346,6 +354,9 @@ static void check_kernel(struct view *view, struct table kernel) {
         require(view, platform.size && table_bytes(library, METALLIB_DATA).size,
                 "a kernel of the bundle has a damaged metallib");
     }
+    table_u32(kernel, KERNEL_PUSH_CONSTANT_SIZE);
+    table_u64(kernel, KERNEL_THREADGROUP_MEMORY);
+    require(view, table_u8(kernel, KERNEL_ARGUMENT_BUFFER) <= 1, "the bundle is damaged: neither true nor false");
     require(view, table_text(kernel, KERNEL_NAME).size > 0, "a kernel of the bundle has no name");
     require(view, table_extent(kernel, KERNEL_THREADGROUP_SIZE, size) && size[0] && size[1] && size[2],
             "a kernel of the bundle has no threadgroup size");
@@ -370,6 +381,8 @@ static void check_variant(struct view *view, struct table variant, struct vector
     uint32_t version[3];
     table_extent(variant, VARIANT_MSL_VERSION, version);
     table_text(variant, VARIANT_TARGET);
+    table_u32(variant, VARIANT_FAMILY);
+    table_u32(variant, VARIANT_SIMD_WIDTH);
     struct ingot_text math = table_text(variant, VARIANT_MATH_MODE);
     require(view, is_word(math, "safe") || is_word(math, "fast") || is_word(math, "strict"),
             "a variant of the bundle has an unknown math mode");
@@ -389,16 +402,36 @@ static void check_variant(struct view *view, struct table variant, struct vector
     }
 }
 
-static void check_constant(struct view *view, struct table constant, uint64_t data_size) {
+static bool is_file_name(struct ingot_text text) {
+    for (uint32_t i = 0; i < text.size; i++)
+        if (!text.data[i] || strchr("/\\:", text.data[i])) return false;
+    return text.size && !is_word(text, ".") && !is_word(text, "..");
+}
+
+/* A constant in the weights' file, which `weights.c` reads; all of them are in one. */
+static void check_weight(struct view *view, struct table data, struct ingot_text *file) {
+    struct ingot_text name = table_text(data, WEIGHT_DATA_FILE);
+    require(view, is_file_name(name), "the weights of the bundle lie in a file without a name");
+    require(view, table_text(data, WEIGHT_DATA_KEY).size > 0, "a weight of the bundle has no key");
+    require(view, table_bytes(data, WEIGHT_DATA_DIGEST).size == 32, "a weight of the bundle has no hash");
+    require(view, !file->size || (file->size == name.size && !memcmp(file->data, name.data, name.size)),
+            "weights of the bundle lie in several files, which this library does not read");
+    *file = name;
+}
+
+static void check_constant(struct view *view, struct table constant, uint64_t data_size, struct ingot_text *weights) {
     struct table found = table_table(constant, CONSTANT_TYPE, "the bundle is damaged: a constant without a type");
     if (view->wrong) return;
     struct ingot_type type = tensor_type(found);
     table_text(constant, CONSTANT_NAME);
     check_type(view, type, true);
     uint8_t kind = table_u8(constant, CONSTANT_DATA_TYPE);
-    require(view, kind != DATA_WEIGHT, "weights of the bundle lie in another file, which this library does not read");
     require(view, kind == DATA_FILE || kind == DATA_WEIGHT, "the bundle has constants of an unknown kind");
     struct table data = table_table(constant, CONSTANT_DATA, "the bundle is damaged: a constant without data");
+    if (kind == DATA_WEIGHT) {
+        check_weight(view, data, weights);
+        return;
+    }
     uint64_t offset = table_u64(data, FILE_DATA_OFFSET), length = table_u64(data, FILE_DATA_LENGTH);
     require(view, offset % 64 == 0 && offset <= data_size && length <= data_size - offset,
             "a constant of the bundle reaches outside the file");
@@ -442,8 +475,9 @@ int ingot_open(struct ingot_bundle *bundle, const void *data, size_t size, struc
     struct table provenance = table_table(root, BUNDLE_PROVENANCE, "the bundle is damaged: it has no provenance");
     for (int i = 0; i < PROVENANCE_TEXTS; i++) table_text(provenance, i);
     check_functions(&view, functions);
+    struct ingot_text weights = {"", 0};
     for (uint32_t i = 0; i < constants.count && !view.wrong; i++)
-        check_constant(&view, vector_table(constants, i), size - offset);
+        check_constant(&view, vector_table(constants, i), size - offset, &weights);
     require(&view, variants.count > 0, "the bundle has no variant for any target");
     struct body *body = view.wrong ? NULL : malloc(sizeof *body);
     if (!view.wrong && !body) return ingot_fail(error, "out of memory");
@@ -462,6 +496,17 @@ int ingot_open(struct ingot_bundle *bundle, const void *data, size_t size, struc
 struct ingot_text ingot_function_name(const struct ingot_bundle *bundle, uint32_t function) {
     struct view view = bundle_view(bundle);
     return table_text(vector_table(bundle_functions(&view), function), FUNCTION_NAME);
+}
+
+struct ingot_text ingot_weights_file(const struct ingot_bundle *bundle) {
+    struct view view = bundle_view(bundle);
+    struct vector constants = bundle_constants(&view);
+    for (uint32_t i = 0; i < constants.count; i++) {
+        struct table constant = vector_table(constants, i);
+        if (table_u8(constant, CONSTANT_DATA_TYPE) == DATA_WEIGHT)
+            return table_text(table_table(constant, CONSTANT_DATA, ""), WEIGHT_DATA_FILE);
+    }
+    return (struct ingot_text){"", 0};
 }
 
 int ingot_find(const struct ingot_bundle *bundle, const char *function) {

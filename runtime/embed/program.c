@@ -1,9 +1,14 @@
 #include "bundle.h"
+#include "weights.h"
+
+/* Commands after which what was recorded is run, so that long loops need no more and more memory. */
+enum { MOST_RECORDED = 4096 };
 
 /* One buffer that lives as long as the program, and is replaced by a larger one when it must. */
 struct slot {
     ingot_buffer buffer;
-    uint64_t size;
+    uint64_t size; /* that it has */
+    uint64_t used; /* of the call that runs */
 };
 
 struct ingot_program {
@@ -26,6 +31,7 @@ struct run {
     uint32_t arguments, results;
     int64_t *registers;
     uint32_t register_count;
+    uint32_t recorded; /* commands since the last submission */
     struct ingot_error *error;
 };
 
@@ -93,6 +99,7 @@ static struct ingot_kernel kernel_of(struct table variant, struct table kernel, 
 /* A buffer of at least `size` bytes in the slot; its contents are lost when it grows. */
 static int reserve(struct ingot_program *program, struct slot *slot, uint64_t size, struct ingot_error *error) {
     const struct ingot_device *device = &program->device;
+    slot->used = size;
     if (slot->buffer && slot->size >= size) return 0;
     if (slot->buffer) device->release(device->context, slot->buffer);
     slot->buffer = NULL;
@@ -105,20 +112,36 @@ static int reserve(struct ingot_program *program, struct slot *slot, uint64_t si
     return 0;
 }
 
-static int load_constants(struct ingot_program *program, struct ingot_error *error) {
+/* calloc that never returns NULL for nothing. */
+static void *zeros(uint64_t count, size_t size) { return calloc((size_t)(count ? count : 1), size); }
+
+/* Copies the constants to the device; `data` has those that are not in the bundle itself. */
+static int upload_constants(struct ingot_program *program, const uint8_t **data, struct ingot_error *error) {
     const struct ingot_bundle *bundle = program->bundle;
     struct view view = bundle_view(bundle);
     struct vector constants = bundle_constants(&view);
     for (uint32_t i = 0; i < constants.count; i++) {
-        struct table data = table_table(vector_table(constants, i), CONSTANT_DATA, "");
-        uint64_t offset = table_u64(data, FILE_DATA_OFFSET), length = table_u64(data, FILE_DATA_LENGTH);
+        view.budget = UINT64_MAX;
+        struct table constant = vector_table(constants, i);
+        struct ingot_type type = tensor_type(table_table(constant, CONSTANT_TYPE, ""));
+        uint64_t size = ingot_byte_size(&type);
+        if (!data[i]) {
+            uint64_t offset = table_u64(table_table(constant, CONSTANT_DATA, ""), FILE_DATA_OFFSET);
+            data[i] = bundle->data + bundle->constants + offset;
+        }
         struct slot *slot = &program->constant_slots[i];
-        if (reserve(program, slot, length, error)) return 1;
-        if (length)
-            memcpy(program->device.contents(program->device.context, slot->buffer),
-                   bundle->data + bundle->constants + offset, (size_t)length);
+        if (reserve(program, slot, size, error)) return 1;
+        if (size) memcpy(program->device.contents(program->device.context, slot->buffer), data[i], (size_t)size);
     }
     return 0;
+}
+
+static int load_constants(struct ingot_program *program, struct ingot_error *error) {
+    const uint8_t **data = zeros(program->constants, sizeof *data);
+    if (!data) return ingot_fail(error, "out of memory");
+    int status = weights_find(program->bundle, data, error) || upload_constants(program, data, error);
+    free(data);
+    return status;
 }
 
 static int load_pipelines(struct ingot_program *program, struct ingot_error *error) {
@@ -127,14 +150,12 @@ static int load_pipelines(struct ingot_program *program, struct ingot_error *err
     struct vector kernels = variant_kernels(variant);
     for (uint32_t i = 0; i < kernels.count; i++) {
         struct ingot_kernel kernel = kernel_of(variant, vector_table(kernels, i), &program->device);
+        if (view.wrong) return ingot_fail(error, "%s", view.wrong);
         if (kernel.bindings > program->widest) program->widest = kernel.bindings;
         if (program->device.pipeline(program->device.context, &kernel, &program->pipelines[i], error)) return 1;
     }
     return 0;
 }
-
-/* calloc that never returns NULL for nothing. */
-static void *zeros(uint64_t count, size_t size) { return calloc((size_t)(count ? count : 1), size); }
 
 struct ingot_program *ingot_load(const struct ingot_bundle *bundle, const struct ingot_device *device,
                                  struct ingot_error *error) {
@@ -231,7 +252,8 @@ static int set_up(struct run *run, const struct ingot_array *arguments) {
             int64_t b = value_of(run, table_operand(command, COMPUTE_RHS));
             run->registers[table_u32(command, COMPUTE_TARGET)] = compute(table_u8(command, COMPUTE_OPERATION), a, b);
         } else if (!value_of(run, table_operand(command, CHECK_CONDITION))) {
-            return ingot_fail(run->error, "%.200s", table_text(command, CHECK_MESSAGE).data);
+            struct ingot_text message = table_text(command, CHECK_MESSAGE);
+            return ingot_fail(run->error, "%.200s", message.size ? message.data : "the arguments have sizes that do not fit");
         }
     }
     return 0;
@@ -246,7 +268,7 @@ static int resolve(struct run *run, struct reference reference, struct ingot_ran
     if (reference.kind == KIND_ARGUMENT) slot = &program->parameter_slots[reference.index];
     if (reference.kind == KIND_RESULT) slot = &program->parameter_slots[run->arguments + reference.index];
     if (reference.kind == KIND_CONSTANT) slot = &program->constant_slots[reference.index];
-    if (offset < 0 || length < 0 || (uint64_t)offset > slot->size || (uint64_t)length > slot->size - (uint64_t)offset)
+    if (offset < 0 || length < 0 || (uint64_t)offset > slot->used || (uint64_t)length > slot->used - (uint64_t)offset)
         return ingot_fail(run->error, "the bundle is damaged: a command reaches outside its buffer");
     *range = (struct ingot_range){slot->buffer, (uint64_t)offset, (uint64_t)length};
     return 0;
@@ -299,6 +321,11 @@ static int run_store(struct run *run, struct table command) {
     return run_fill(run, target, (struct ingot_bytes){word, sizeof word});
 }
 
+static int submit(struct run *run) {
+    run->recorded = 0;
+    return run->program->device.submit(run->program->device.context, run->error);
+}
+
 static int barrier(struct run *run) {
     return run->program->device.barrier(run->program->device.context, run->error);
 }
@@ -308,7 +335,7 @@ static int run_load(struct run *run, struct table command) {
     struct reference source;
     struct ingot_range range;
     table_reference(command, LOAD_SOURCE, &source);
-    if (resolve(run, source, &range) || barrier(run) || device->submit(device->context, run->error)) return 1;
+    if (resolve(run, source, &range) || barrier(run) || submit(run)) return 1;
     const uint8_t *bytes = (const uint8_t *)device->contents(device->context, range.buffer) + range.offset;
     uint64_t value = 0;
     for (uint64_t i = range.length; i-- > 0;) value = value << 8 | bytes[i];
@@ -320,6 +347,8 @@ static int run_steps(struct run *run, struct vector steps);
 
 /* A list that everything before is finished for, as control flow has it. */
 static int run_list(struct run *run, struct table command, int field) {
+    if (run->recorded >= MOST_RECORDED && submit(run)) return 1;
+    run->recorded++;
     return barrier(run) || run_steps(run, steps_of(command, field));
 }
 
@@ -364,7 +393,9 @@ static int run_steps(struct run *run, struct vector steps) {
         run->view.budget = UINT64_MAX;
         uint8_t kind;
         struct table command = step_command(steps, i, &kind);
+        run->recorded++;
         if (run_command(run, command, kind)) return 1;
+        if (run->view.wrong) return ingot_fail(run->error, "%s", run->view.wrong);
     }
     return 0;
 }
@@ -437,7 +468,7 @@ int ingot_call(struct ingot_program *program, int function, const struct ingot_a
     if (!(run.registers = zeros(run.register_count, sizeof *run.registers))) return ingot_fail(error, "out of memory");
     int status = check_arguments(&run, arguments) || set_up(&run, arguments) || complete_results(&run, results) ||
                  prepare_buffers(&run, arguments, results) ||
-                 run_steps(&run, steps_of(run.body, FUNCTION_BODY_STEPS)) || device->submit(device->context, error);
+                 run_steps(&run, steps_of(run.body, FUNCTION_BODY_STEPS)) || submit(&run);
     if (status) device->discard(device->context);
     for (uint32_t i = 0; !status && i < run.results; i++) {
         ingot_buffer buffer = program->parameter_slots[run.arguments + i].buffer;

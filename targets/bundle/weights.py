@@ -84,6 +84,8 @@ def load_weights(bundle: Bundle, folder: Path | None, source: str) -> Bundle:
     when the bundle was compiled: every tensor's type, shape and SHA-256 are compared.
     """
     files: dict[str, _Weights] = {}
+    unread: dict[str, int] = {}
+    """Bytes of each file that no constant had yet: tensors share none, so hashing is one pass."""
     constants: list[Constant] = []
     for constant in bundle.constants:
         weight = constant.weight
@@ -94,7 +96,10 @@ def load_weights(bundle: Bundle, folder: Path | None, source: str) -> Bundle:
             raise BundleError(f"{source}: its weights are in {weight.file}, and no folder is known")
         if weight.file not in files:
             files[weight.file] = _Weights.open(folder / weight.file, source)
-        constants.append(replace(constant, data=files[weight.file].data_of(constant, weight)))
+            unread[weight.file] = files[weight.file].tensors.nbytes
+        data = files[weight.file].data_of(constant, weight, unread[weight.file])
+        unread[weight.file] -= data.nbytes
+        constants.append(replace(constant, data=data))
     return replace(bundle, constants=tuple(constants))
 
 
@@ -169,8 +174,8 @@ class _Weights:
             raise BundleError(f"{source}: {path} is not a safetensors file")
         return cls(path, source, cast("dict[str, Any]", header), view[end:])
 
-    def data_of(self, constant: Constant, weight: Weight) -> memoryview:
-        """The bytes of a constant; raises `BundleError` where they are not those it had."""
+    def data_of(self, constant: Constant, weight: Weight, most: int) -> memoryview:
+        """The bytes of a constant, at most `most`; `BundleError` where they have changed."""
         entry = self.header.get(weight.key)
         expected: dict[str, object] = {
             "dtype": _NAMES.get(constant.type.dtype, ""),
@@ -183,10 +188,14 @@ class _Weights:
             if stored.get(name) != value:
                 raise self._changed(weight, f"has the {name} {stored.get(name)}, not {value}")
         match stored.get("data_offsets"):
-            case [int(start), int(end)] if 0 <= start <= end <= self.tensors.nbytes:
+            case [int(start), int(end)] if (
+                0 <= start <= end <= self.tensors.nbytes and end - start == constant.type.byte_size
+            ):
                 data = self.tensors[start:end]
             case _:
                 raise self._changed(weight, "lies outside of the file")
+        if data.nbytes > most:
+            raise self._changed(weight, "is there twice")
         if sha256(data).digest() != weight.digest:
             raise self._changed(weight, "has other values than when the bundle was compiled")
         return data

@@ -34,6 +34,18 @@ static void read_shape(const char *text, struct ingot_type *type) {
     }
 }
 
+/* The weights of a bundle, from the file beside it. */
+static struct ingot_bytes read_weights(const struct ingot_bundle *bundle, const char *path) {
+    char name[1024];
+    size_t size = 0;
+    struct ingot_text file = ingot_weights_file(bundle);
+    const char *end = strrchr(path, '/');
+    if (!file.size) return (struct ingot_bytes){NULL, 0};
+    snprintf(name, sizeof name, "%.*s%s", end ? (int)(end + 1 - path) : 0, path, file.data);
+    void *data = read_file(name, &size);
+    return (struct ingot_bytes){data, size};
+}
+
 int main(int count, char **words) {
     struct ingot_error error;
     struct ingot_bundle bundle;
@@ -45,6 +57,7 @@ int main(int count, char **words) {
     void *data = read_file(words[1], &size);
     if (!data) return fail("cannot read the bundle");
     if (ingot_open(&bundle, data, size, &error)) return fail(error.message);
+    bundle.weights = read_weights(&bundle, words[1]);
     int function = ingot_find(&bundle, words[2]), word = 3;
     if (function < 0) return fail("no such function");
     for (uint32_t i = 0; word < count && strcmp(words[word], "--"); word++, i++) {

@@ -10,20 +10,19 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.bundles import PROGRAMS, compiled, tiny_weights, with_weights
 from support.harness import EXAMPLES, ROOT, Array, assert_close, device
 
 from ingot.compiler.dialects.context import make_context
-from ingot.compiler.driver.compile import compile_module
-from ingot.compiler.driver.options import CompileOptions
 from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate
 from ingot.targets.bundle.errors import BundleError
 from ingot.targets.bundle.reader import read_bundle
-from ingot.targets.bundle.writer import write_bundle
 
 EMBED = ROOT / "runtime" / "embed"
 HERE = Path(__file__).parent
@@ -31,45 +30,6 @@ SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
 INCLUDES = [f"-I{EMBED / 'include'}", f"-I{EMBED / 'vulkan'}", f"-I{EMBED}"]
 
-PROGRAMS = {
-    "loop": """
-        func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
-          %zero = arith.constant 0 : index
-          %one = arith.constant 1 : index
-          %ten = arith.constant 10 : index
-          %r = scf.for %i = %zero to %ten step %one iter_args(%v = %x) -> (tensor<8xf32>) {
-            %n = arith.addf %v, %v : tensor<8xf32>
-            scf.yield %n : tensor<8xf32>
-          }
-          return %r : tensor<8xf32>
-        }""",
-    "while": """
-        func.func @main(%x: tensor<f32>) -> tensor<f32> {
-          %limit = arith.constant 100.0 : f32
-          %r = scf.while (%v = %x) : (tensor<f32>) -> tensor<f32> {
-            %e = tensor.extract %v[] : tensor<f32>
-            %c = arith.cmpf olt, %e, %limit : f32
-            scf.condition(%c) %v : tensor<f32>
-          } do {
-          ^bb0(%v: tensor<f32>):
-            %n = arith.addf %v, %v : tensor<f32>
-            scf.yield %n : tensor<f32>
-          }
-          return %r : tensor<f32>
-        }""",
-    "open": """
-        func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
-          %r = arith.mulf %x, %y : tensor<?x3xf32>
-          return %r : tensor<?x3xf32>
-        }""",
-    "constant": """
-        func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<2x2xf32>) {
-          %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
-          %m = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
-          %r = arith.addf %x, %c : tensor<3xf32>
-          return %r, %m : tensor<3xf32>, tensor<2x2xf32>
-        }""",
-}
 INPUTS: dict[str, list[Array]] = {
     "loop": [np.arange(8, dtype=np.float32)],
     "while": [np.float32(1.5).reshape(())],
@@ -123,17 +83,12 @@ def call(program: Path, bundle: bytes, inputs: list[Array], capacities: list[int
     return done, outputs
 
 
-def bundle_of(text: str) -> bytes:
-    options = CompileOptions(targets=("metal:apple7", "vulkan:generic"))
-    return write_bundle(compile_module(text, "test.mlir", options))
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_run_as_in_python(name: str, run_bundle: Path, tmp_path: Path) -> None:
     module = read_module(PROGRAMS[name], "test.mlir", make_context())
     expected = evaluate(module, "main", INPUTS[name])
     sizes = [value.nbytes for value in expected]
-    done, outputs = call(run_bundle, bundle_of(PROGRAMS[name]), INPUTS[name], sizes, tmp_path)
+    done, outputs = call(run_bundle, compiled(name), INPUTS[name], sizes, tmp_path)
     assert done.returncode == 0, done.stderr
     shapes = ["x".join(map(str, value.shape)) for value in expected]
     assert done.stdout.splitlines() == shapes
@@ -142,7 +97,7 @@ def test_programs_run_as_in_python(name: str, run_bundle: Path, tmp_path: Path) 
 
 
 def test_what_does_not_fit_is_refused(run_bundle: Path, tmp_path: Path) -> None:
-    bundle = bundle_of(PROGRAMS["open"])
+    bundle = compiled("open")
     x, y = INPUTS["open"]
     done, _ = call(run_bundle, bundle, [x, y[:4]], [60], tmp_path)
     assert done.returncode == 1
@@ -151,10 +106,88 @@ def test_what_does_not_fit_is_refused(run_bundle: Path, tmp_path: Path) -> None:
     assert done.stderr == "error: result 0 needs 60 bytes\n"
 
 
+WRAPPED = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
+
+
+def build_faults(output: Path, *arguments: str | Path) -> Path:
+    """`faults.c`, whose allocations can fail; needs a linker that wraps functions."""
+    if sys.platform != "linux":
+        pytest.skip("functions are wrapped by the linker of Linux")
+    sources = (*EMBED.glob("*.c"), HERE / "checking_device.c", HERE / "faults.c")
+    return build(output, *SANITIZED, *sources, *arguments, WRAPPED)
+
+
+def test_every_failure_has_a_sentence_and_the_next_call_works(tmp_path: Path) -> None:
+    faults = build_faults(tmp_path / "faults")
+    bundle, weights = with_weights()
+    (tmp_path / "weights").write_bytes(weights)
+    cases = [(bundle, [str(tmp_path / "weights")]), *((compiled(name), []) for name in PROGRAMS)]
+    for content, words in cases:
+        (tmp_path / "bundle").write_bytes(content)
+        command = [str(faults), str(tmp_path / "bundle"), *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert re.fullmatch(r"\d+ faults\n\d+ callbacks\n", done.stdout)
+
+
+def test_a_driver_that_fails_is_survived(run_bundle: Path, tmp_path: Path) -> None:
+    """Each call of the driver fails for want of memory, and once because it is lost."""
+    header = ["-DVULKAN", "-include", HERE / "vulkan_faults.h"]
+    faults = build_faults(tmp_path / "faults", *header, *EMBED.glob("vulkan/*.c"), "-lvulkan")
+    (tmp_path / "bundle").write_bytes(compiled("open"))
+    done = subprocess.run(
+        [str(faults), str(tmp_path / "bundle")],
+        capture_output=True,
+        text=True,
+        env={"ASAN_OPTIONS": "detect_leaks=0"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+
+
+def test_weights_beside_the_bundle(run_bundle: Path, tmp_path: Path) -> None:
+    bundle, weights = with_weights()
+    (tmp_path / "w.safetensors").write_bytes(weights)
+    done, (output,) = call(run_bundle, bundle, [], [4096], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert output.read_bytes() == bytes([1]) * 4096
+    (tmp_path / "w.safetensors").unlink()
+    done, _ = call(run_bundle, bundle, [], [4096], tmp_path)
+    assert done.stderr == (
+        "error: the weights of the bundle are missing: they are in 'w.safetensors'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (b'"I8"', b'"U8"', "have changed: k has another type"),
+        (b"[4]", b"[5]", "have changed: k has another type"),
+        (b"[0,4]", b"[1,5]", "have changed: k lies outside of the file"),
+        (b"[0,4]", b"[0,3]", "have changed: k lies outside of the file"),
+        (b'"k"', b'"l"', "have changed: k is missing"),
+        (b"\1\2\3", b"\1\2\4", "have changed: k has other values than when the bundle was"),
+        (b"}}", b"}]", "are no safetensors file"),
+        (b'{"a":"', b'{"a":' + b"[" * 6, "are no safetensors file"),
+    ],
+)
+def test_weights_that_have_changed_are_refused(
+    run_bundle: Path, tmp_path: Path, old: bytes, new: bytes, sentence: str
+) -> None:
+    bundle, weights = tiny_weights()
+    size = weights.index(b"}}") + 2
+    changed = weights.replace(old, new)
+    assert changed != weights
+    length = size - 8 + len(changed) - len(weights)
+    (tmp_path / "w.safetensors").write_bytes(length.to_bytes(8, "little") + changed[8:])
+    done, _ = call(run_bundle, bundle, [], [4], tmp_path)
+    assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr
+
+
 def test_damaged_bundles_are_refused_as_python_refuses_them(
     open_bundle: Path, tmp_path: Path
 ) -> None:
-    whole = bundle_of(PROGRAMS["while"])
+    whole = compiled("while")
     rng = random.Random(5)
     files: list[Path] = []
     for position in range(200):
@@ -188,11 +221,18 @@ def test_damaged_bundles_are_refused_as_python_refuses_them(
 
 
 def test_it_is_small_and_its_header_is_one_page(tmp_path: Path) -> None:
-    objects = []
-    for source in EMBED.glob("*.c"):
-        objects.append(build(tmp_path / f"{source.stem}.o", "-Os", "-c", source))
+    """As object files, and as a shared library without symbols, Vulkan's callbacks included."""
+    options = ["-Os", "-fPIC", "-fvisibility=hidden"]
+    objects = [
+        build(tmp_path / f"{source.stem}.o", *options, "-c", source) for source in EMBED.glob("*.c")
+    ]
     assert sum(path.stat().st_size for path in objects) < 100 * 1024
-    assert len((EMBED / "include" / "ingot.h").read_text().splitlines()) < 100
+    vulkan = EMBED.glob("vulkan/*.c") if Path("/usr/include/vulkan/vulkan.h").exists() else ()
+    sources = (*EMBED.glob("*.c"), *vulkan)
+    library = build(tmp_path / "libingot.so", "-Os", "-fPIC", "-shared", "-s", *sources)
+    assert library.stat().st_size < 100 * 1024
+    lines = (EMBED / "include" / "ingot.h").read_text().splitlines()
+    assert len(lines) < 75 and max(map(len, lines)) <= 120
     example = (EXAMPLES / "embed" / "main.c").read_text()
     assert len(example.splitlines()) < 60
 

@@ -1,4 +1,5 @@
 #include "ingot_vulkan.h"
+#include "spirv.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct context {
     uint32_t pool_count, pool_capacity, sets_left;
     uint32_t memory_type;
     VkSubgroupFeatureFlags subgroup;
+    VkPhysicalDeviceVulkan12Properties v12;
     struct features features;
     bool is_recording;
 };
@@ -141,6 +143,8 @@ static int create_layouts(struct context *c, const struct ingot_kernel *kernel, 
            check(vkCreatePipelineLayout(c->device, &layout_info, NULL, &pipeline->layout), "creating a layout", error);
 }
 
+static int has_feature(void *opaque, struct ingot_text name);
+
 static int create_pipeline(void *opaque, const struct ingot_kernel *kernel, ingot_pipeline *out,
                            struct ingot_error *error) {
     struct context *c = opaque;
@@ -160,10 +164,11 @@ static int create_pipeline(void *opaque, const struct ingot_kernel *kernel, ingo
         .pCode = words,
     };
     VkShaderModule module = VK_NULL_HANDLE;
-    int status = create_layouts(c, kernel, pipeline, error) ||
+    struct ingot_text entry = kernel->spirv_entry_point.size ? kernel->spirv_entry_point : kernel->entry_point;
+    int status = spirv_check(words, (size_t)kernel->spirv.size / 4, kernel, entry.data, has_feature, c, error) ||
+                 create_layouts(c, kernel, pipeline, error) ||
                  check(vkCreateShaderModule(c->device, &module_info, NULL, &module), "loading a kernel", error);
     if (!status) {
-        struct ingot_text entry = kernel->spirv_entry_point.size ? kernel->spirv_entry_point : kernel->entry_point;
         VkComputePipelineCreateInfo info = {
             .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -332,9 +337,12 @@ static int submit(void *opaque, struct ingot_error *error) {
         .pCommandBuffers = &c->commands,
     };
     int status = check(vkEndCommandBuffer(c->commands), "recording commands", error) ||
-                 check(vkQueueSubmit(c->queue, 1, &info, c->fence), "submitting commands", error) ||
-                 check(vkWaitForFences(c->device, 1, &c->fence, VK_TRUE, UINT64_MAX), "waiting for commands", error) ||
-                 check(vkResetFences(c->device, 1, &c->fence), "waiting for commands", error);
+                 check(vkResetFences(c->device, 1, &c->fence), "submitting commands", error) ||
+                 check(vkQueueSubmit(c->queue, 1, &info, c->fence), "submitting commands", error);
+    if (!status && check(vkWaitForFences(c->device, 1, &c->fence, VK_TRUE, UINT64_MAX), "waiting for commands", error)) {
+        status = 1;
+        vkDeviceWaitIdle(c->device); /* what still runs uses what is forgotten next */
+    }
     forget(c);
     return status;
 }
@@ -365,6 +373,8 @@ static int has_feature(void *opaque, struct ingot_text name) {
         {"vulkan-memory-model", v12->vulkanMemoryModel},
         {"vulkan-memory-model-device", v12->vulkanMemoryModelDeviceScope},
         {"subgroup-extended-types", v12->shaderSubgroupExtendedTypes},
+        {"special-values16", c->v12.shaderSignedZeroInfNanPreserveFloat16},
+        {"special-values32", c->v12.shaderSignedZeroInfNanPreserveFloat32},
         {"subgroup-basic", c->subgroup & VK_SUBGROUP_FEATURE_BASIC_BIT},
         {"subgroup-vote", c->subgroup & VK_SUBGROUP_FEATURE_VOTE_BIT},
         {"subgroup-arithmetic", c->subgroup & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT},
@@ -460,7 +470,9 @@ static int open_device(struct context *c, uint32_t family, struct ingot_error *e
 /* The rank of `vulkan:` targets that the device satisfies, as the Python runtime has it; kernels for
  * cooperative matrices (rank 2) are left to that one. */
 static void describe(struct context *c, struct ingot_device *device) {
-    VkPhysicalDeviceVulkan11Properties v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
+    VkPhysicalDeviceVulkan11Properties v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES,
+                                              .pNext = &c->v12};
+    c->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &v11};
     vkGetPhysicalDeviceProperties2(c->physical, &all);
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;

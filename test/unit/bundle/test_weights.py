@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from ingot.targets.bundle import model as m
 from ingot.targets.bundle.errors import BundleError
 from ingot.targets.bundle.reader import read_bundle
 from ingot.targets.bundle.weights import LARGE, save_bundle
+from ingot.targets.bundle.writer import write_bundle
 
 F32 = np.arange(LARGE // 4 + 1, dtype="f4")
 I8 = np.arange(LARGE, dtype=np.uint8).view("i1").reshape(64, -1)
@@ -102,6 +104,32 @@ def test_missing_weights_are_refused(bundle: m.Bundle, tmp_path: Path) -> None:
         rt.load(path)
     with pytest.raises(BundleError, match="no folder is known"):
         rt.loads(path.read_bytes())
+
+
+def test_tensors_share_no_bytes_and_have_the_size_of_their_type(tmp_path: Path) -> None:
+    """Else a small file could ask for much hashing, or a constant be shorter than it says."""
+    digest = sha256(bytes(8)).digest()
+    body = m.FunctionBody(())
+    variant = m.Variant("metal:x", "metal", 0, 0, "safe", (3, 1), (), (body,))
+
+    def load(keys: str, size: int, header: bytes) -> None:
+        constants = tuple(
+            m.Constant(key, m.TensorType(m.DType.I8, (size,)), b"", m.Weight("w", key, digest))
+            for key in keys
+        )
+        bundle = m.Bundle(
+            (m.Function("main", (), ()),), constants, (variant,), m.Provenance("", "", "", "")
+        )
+        (tmp_path / "m.ingot").write_bytes(write_bundle(bundle))
+        (tmp_path / "w").write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
+        rt.load(tmp_path / "m.ingot")
+
+    entry = b'"%c":{"dtype":"I8","shape":[%d],"data_offsets":[0,8]}'
+    load("a", 8, b"{" + entry % (ord("a"), 8) + b"}")
+    with pytest.raises(BundleError, match="b is there twice"):
+        load("ab", 8, b"{" + entry % (ord("a"), 8) + b"," + entry % (ord("b"), 8) + b"}")
+    with pytest.raises(BundleError, match="a lies outside of the file"):
+        load("a", 16, b"{" + entry % (ord("a"), 16) + b"}")
 
 
 def test_weights_belong_beside_the_bundle(bundle: m.Bundle, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Fuzzing of what reads bundles: the C library and the Python runtime."""
