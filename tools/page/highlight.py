@@ -43,10 +43,14 @@ class MlirLexer(RegexLexer):
             (r'"(?:\\.|[^"\\\n])*"', String),
             (r"%[\w$.#-]+", Name.Variable),
             (r"[@^][\w$.-]+", Name.Function),
-            (r"\b(?:tensor|memref|vector|index|none|complex|b?f\d+|[su]?i\d+)\b", Keyword.Type),
+            (
+                r"(?:\b|(?<=[\d?]x))"
+                r"(?:tensor|memref|vector|index|none|complex|b?f\d+|[su]?i\d+)\b",
+                Keyword.Type,
+            ),
             (r"[#!][\w$.]+", Keyword.Type),
             (r"\b[a-z_]\w*(?:\.[a-z_]\w*)+\b", Keyword),
-            (r"\b(?:\d+x)+(?=[a-z!])", Number),
+            (r"(?<![\w%])(?:(?:\d+|\?)x)+(?=[a-z!])", Number),
             (r"-?\b(?:0x[0-9A-Fa-f]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)", Number),
             (r"[A-Za-z_]\w*", Token),
             (r"\s+|.", Token),
