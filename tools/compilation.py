@@ -49,6 +49,7 @@ class Request:
     metallib: tuple[Sdk, ...] = ()
     weights: str | None = None
     schedule_files: tuple[str, ...] = ()
+    schedule_db: str | None = None
     print_schedule: bool = False
     check_msl: bool = False
     embed: str | None = None
@@ -62,6 +63,7 @@ class Request:
         words = [word for target in self.targets for word in ("--target", target)]
         words += ["--math", self.math] if self.math != "safe" else []
         words += ["--demote-f64"] if self.demote_f64 else []
+        words += ["--schedule-db", self.schedule_db] if self.schedule_db is not None else []
         return words + [word for file in self.schedule_files for word in ("--schedule", file)]
 
     @property
@@ -137,7 +139,7 @@ def _compile_measured(
 ) -> Outcome:
     text = text_of(read_bytes(job.file), job.file, sources)
     name = sources.main
-    schedules = _read_all(request.schedule_files)
+    schedules = _schedule_texts(request)
     key = _key(job, request, name, text, schedules) if request.is_cacheable else None
     if key is not None:
         from ingot.compiler.driver.cache import Cache
@@ -172,8 +174,16 @@ def _compile_measured(
     return Outcome(job, warnings, printed)
 
 
-def _read_all(files: Sequence[str]) -> dict[str, str]:
-    return {file: text_of(read_bytes(file), file, Sources()) for file in files}
+def _schedule_texts(request: Request) -> dict[str, str]:
+    """What files and the database say of schedules, by name; later ones count for more."""
+    texts: dict[str, str] = {}
+    if request.schedule_db is not None:
+        from ingot.compiler.driver.schedule_database import database_text
+
+        texts[request.schedule_db] = database_text(Path(request.schedule_db), request.targets)
+    for file in request.schedule_files:
+        texts[file] = text_of(read_bytes(file), file, Sources())
+    return texts
 
 
 def _write(job: Job, request: Request, data: bytes) -> None:
@@ -210,7 +220,8 @@ def _embed(data: bytes, name: str, path: str) -> None:
 
 def _write_depfile(job: Job, request: Request) -> None:
     if job.depfile is not None and job.output is not None:
-        text = depfile_text(job.output, [job.file, *request.schedule_files])
+        database = [request.schedule_db] if request.schedule_db is not None else []
+        text = depfile_text(job.output, [job.file, *database, *request.schedule_files])
         write_output(job.depfile, text.encode())
 
 
@@ -383,12 +394,13 @@ def _is_cached(job: Job, request: Request) -> bool:
     if not request.is_cacheable:
         return False
     from ingot.compiler.driver.cache import Cache
+    from ingot.targets.bundle.errors import IngotError
 
     try:
         sources = Sources()
         text = text_of(read_bytes(job.file), job.file, sources)
-        files = _read_all(request.schedule_files)
-    except (CommandLineError, WrongInput):
+        files = _schedule_texts(request)
+    except (CommandLineError, WrongInput, IngotError):
         return False
     key = _key(job, request, sources.main, text, files)
     return key is not None and Cache.default().get(key) is not None

@@ -117,6 +117,11 @@ class CompileCommand(click.Command):
     help="Take the schedules of kernels from this JSON file; may be given several times.",
 )
 @click.option(
+    "--schedule-db",
+    metavar="FILE",
+    help="Take schedules that `ingot tune --schedule-db` found; those of --schedule come first.",
+)
+@click.option(
     "--print-schedule",
     is_flag=True,
     help="Print every kernel's schedule as JSON, as --schedule takes it; without -o nothing else.",
@@ -162,6 +167,7 @@ def command(
     metallib: tuple[str, ...],
     weights: str | None,
     schedule_files: tuple[str, ...],
+    schedule_db: str | None,
     print_schedule: bool,
     check_msl: bool,
     write_depfile: bool,
@@ -206,6 +212,7 @@ def command(
         metallib=cast("tuple[Sdk, ...]", tuple(dict.fromkeys(metallib))),
         weights=weights,
         schedule_files=schedule_files,
+        schedule_db=schedule_db,
         print_schedule=print_schedule,
         check_msl=check_msl,
         embed=embed,

@@ -50,8 +50,10 @@ class Journal:
         return max((record.get("spent", 0.0) for record in self._records.values()), default=0.0)
 
     def close(self) -> None:
-        """Let go of the file, which stays."""
+        """Let go of the file, which stays if anything was found out."""
         self._file.close()
+        if not self._records:
+            self.remove()
 
     def remove(self) -> None:
         """Remove the file: the search has ended."""

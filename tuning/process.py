@@ -1,8 +1,8 @@
 """A process that runs calls for another one, and may be lost without harm.
 
-`WorkerProcess` starts `python -m ingot.tuning.process FD`: a fresh interpreter, because device
-drivers do not survive a fork. Calls and answers are pickled over a pair of sockets, whose other end
-only the owner holds: when it ends, however that comes about, the process sees it and ends as well.
+`WorkerProcess` starts a fresh interpreter that calls `serve`: device drivers do not survive a fork.
+Calls and answers are pickled over a pair of sockets, whose other end only the owner holds: when it
+ends, however that comes about, the process sees it and ends as well.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class WorkerProcess:
         with theirs:
             handle = theirs.fileno()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "ingot.tuning.process", str(handle)],
+                [sys.executable, "-c", f"from {__name__} import serve; serve({handle})"],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[handle],
             )
@@ -107,7 +107,3 @@ def _end_with_owner(handle: int) -> None:
     poll.register(handle, select.POLLHUP)
     poll.poll()
     os._exit(1)
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))
