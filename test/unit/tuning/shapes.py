@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ingot.compiler.analysis.schedule import ColumnsShape, ContractionShape, KernelShape
+from ingot.targets.profiles import PROFILES
 
 MATMUL = KernelShape(
     "pointwise",
@@ -35,3 +36,5 @@ SHAPES = {
     "column": COLUMN,
     "scalar": SCALAR,
 }
+DIFFERENT = [PROFILES[name] for name in ("metal:apple7", "vulkan:lavapipe", "vulkan:hopper")]
+"""Profiles that have little in common."""

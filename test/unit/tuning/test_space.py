@@ -12,20 +12,19 @@ from ingot.compiler.analysis.schedule_check import schedule_problem
 from ingot.targets.profiles import PROFILES
 from ingot.tuning.space import neighbours, tilings
 
-from .shapes import MATMUL, ROW, SHAPES
+from .shapes import DIFFERENT, MATMUL, ROW, SHAPES
 
 
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda p: p.name)
+@pytest.mark.parametrize("profile", DIFFERENT, ids=lambda p: p.name)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_every_candidate_is_legal_and_there_once(shape, profile):
     builtin = select_schedule(shape, profile)
     listed = tilings(shape, profile, builtin)
     assert listed[0] == builtin
     assert len(set(listed)) == len(listed)
-    others = [n for s in islice(listed, 0, None, 50) for n in neighbours(s, shape, profile)]
+    others = [n for s in islice(listed, 0, None, 200) for n in neighbours(s, shape, profile)]
     for schedule in (*listed, *others):
-        # Not known as the compiler's own choice, which is not looked at again.
-        assert schedule_problem(schedule, replace(shape, inner=shape.inner), profile) is None
+        assert schedule_problem(schedule, shape, profile) is None
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
