@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from .. import pyspirv
 from .cross_compile import MslOptions, cross_compile
 from .words import HEADER_WORDS, Instruction, instructions, read_words
 
@@ -42,18 +43,26 @@ class Statement:
 
 
 def line_table(
-    spirv: bytes, text: str, *, kernel_name: str, options: MslOptions
+    spirv: bytes,
+    text: str,
+    *,
+    kernel_name: str,
+    options: MslOptions,
+    library: pyspirv.Library | None = None,
 ) -> tuple[Statement | None, ...] | None:
     """For each line of `text` what it says; None for lines that no instruction is for.
 
-    None for all where the SPIRV-Cross of this machine makes another text from `spirv`. Raises what
-    `cross_compile` does.
+    None for all where `library` (the one that is found by default) makes another text from `spirv`.
+    Raises what `cross_compile` does.
     """
     words = read_words(spirv)
     module = list(instructions(words))
     marked = _marked(words, module)
     debug = cross_compile(
-        marked, kernel_name=kernel_name, options=replace(options, line_directives=True)
+        marked,
+        kernel_name=kernel_name,
+        options=replace(options, line_directives=True),
+        library=library,
     ).text
     lines, roots = _without_directives(debug)
     wanted = text.splitlines()
@@ -117,7 +126,8 @@ def _without_directives(text: str) -> tuple[list[str], list[int | None]]:
             current = int(directive.group(1))
             continue
         lines.append(line)
-        roots.append(current)
+        # A directive in front of a function is that of its first statement.
+        roots.append(current if line.startswith(" ") else None)
         current = None
     return lines, roots
 

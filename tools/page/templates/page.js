@@ -33,6 +33,7 @@
   let panes = [];
   let shown = null;
   let pinned = null;
+  let pointer = "";
   let wanted = innerWidth < 1100 ? ["source", "msl"] : ["source", "msl", "spirv"];
 
   class Pane {
@@ -50,7 +51,7 @@
         element("h4", { title: data.about }, data.title, this.note), this.code);
       this.root.dataset.pane = data.id;
       this.fill(rows, lineNumbers);
-      this.code.addEventListener("pointerover", (event) => this.over(event));
+      this.code.addEventListener("pointermove", (event) => this.over(event));
       this.code.addEventListener("pointerleave", () => pinned ? mark(...pinned) : clear());
       this.code.addEventListener("click", (event) => this.press(event));
       this.code.addEventListener("keydown", (event) => this.key(event));
@@ -107,9 +108,11 @@
     }
 
     over(event) {
-      if (event.pointerType === "touch") return;
+      // Browsers also tell of a mouse at rest when what is under it scrolls.
+      const place = `${event.screenX} ${event.screenY}`;
       const i = this.index(event);
-      if (i >= 0) mark(this, i);
+      if (event.pointerType !== "touch" && place !== pointer && i >= 0) mark(this, i);
+      pointer = place;
     }
 
     press(event) {
