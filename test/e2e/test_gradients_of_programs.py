@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from support.expressions import EXPRESSIONS, Expression, of_x, of_xy
 from support.gradients import (
     check_gradient,
     check_on_device,
@@ -16,7 +17,6 @@ from support.gradients import (
     gradient_of,
 )
 from support.harness import DEVICES, Array, bundle_for
-from support.index_notation import program
 from support.tensor_programs import tensor_programs
 
 from ingot.compiler.analysis.convolution import match_convolution
@@ -187,27 +187,18 @@ def test_control_flow_twice(name: str) -> None:
     assert_agree(once, gradient_of(once), inputs)
 
 
-TWICE: dict[str, tuple[dict[str, tuple[int, ...]], list[str]]] = {
-    "matrix product": ({"x": (3, 4), "y": (4, 2)}, ["z[i:3, j:2] = sum(k:4) x[i, k] * y[k, j]"]),
-    "convolution": ({"x": (9,), "y": (3,)}, ["z[i:7] = sum(k:3) x[i + k] * exp(y[k])"]),
-    "maximum": ({"x": (3, 4)}, ["m[i:3] = max(j:4) x[i, j] * x[i, j]", "z[i:3] = m[i] * m[i]"]),
-    "product": ({"x": (2, 5)}, ["z[i:2] = prod(j:5) x[i, j]"]),
-    "softmax": (
-        {"x": (2, 5)},
-        [
-            "m[i:2] = max(j:5) x[i, j]",
-            "s[i:2] = sum(j:5) exp(x[i, j] - m[i])",
-            "z[i:2, j:5] = exp(x[i, j] - m[i]) / s[i]",
-        ],
-    ),
+TWICE: dict[str, Expression] = {
+    "matrix product": of_xy("z[i,j] := x[i,k] * y[k,j]", (3, 4), (4, 2)),
+    "convolution": of_xy("z[i] := x[i+k-1] * exp(y[k])", (9,), (3,)),
+    "maximum": of_x("(max) m[i] := x[i,j]^2\nz[i] := m[i]^2", (3, 4)),
+    "product": of_x("(*) z[i] := x[i,j]", (2, 5)),
+    "softmax": EXPRESSIONS["softmax"],
 }
 
 
 @pytest.mark.parametrize("name", TWICE)
 def test_gradients_of_gradients(name: str) -> None:
-    shapes, lines = TWICE[name]
-    text = program(shapes, lines)
-    inputs = inputs_of(*shapes.values(), seed=1)
+    text, inputs = TWICE[name].text, TWICE[name].inputs(1)
     once = gradient_of(text)
     cotangents = inputs_of(*(r.shape for r in evaluated(text, inputs)), seed=2)
     assert_agree(once, gradient_of(once), [*inputs, *cotangents])
@@ -216,9 +207,7 @@ def test_gradients_of_gradients(name: str) -> None:
 @pytest.mark.parametrize("name", TWICE)
 def test_forward_mode_is_the_transpose(name: str) -> None:
     """The dot product of a cotangent with J v is that of J^T times it with v."""
-    shapes, lines = TWICE[name]
-    text = program(shapes, lines)
-    inputs, tangents = (inputs_of(*shapes.values(), seed=s) for s in (1, 3))
+    text, inputs, tangents = TWICE[name].text, TWICE[name].inputs(1), TWICE[name].inputs(3)
     value, moved = evaluated(gradient_of(text, (), True, True), [*inputs, *tangents])
     np.testing.assert_array_equal(value, evaluated(text, inputs)[0])
     (cotangent,) = inputs_of(moved.shape, seed=2)
