@@ -7,11 +7,12 @@ those that lead out of docs/ are turned to the site's page of the same content, 
 
 from __future__ import annotations
 
+import posixpath
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -34,11 +35,13 @@ SECTIONS: dict[str, Callable[[], str]] = {
 }
 """What may stand in a page's `<!-- generated: NAME -->`."""
 
-BROUGHT_IN = {"../README.md": "index.md", "../CHANGELOG.md": "changes.md"}
+BROUGHT_IN = {"README.md": "index.md", "CHANGELOG.md": "changes.md"}
 """Files outside of docs/ that pages link to, and the page of the site that stands for each."""
 
 _MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.M)
-_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)")
+_LINK = re.compile(
+    r"(?<!!)\[(?P<text>[^\]]+)\]\((?!\w+:|#)(?P<target>[^)#\s]+)(?P<anchor>#[^)]*)?\)"
+)
 
 
 def generated_pages() -> dict[str, Callable[[], str]]:
@@ -57,23 +60,29 @@ def changes() -> str:
     return (ROOT / "CHANGELOG.md").read_text("utf-8").replace("](docs/", "](")
 
 
-def _under(entries: list[Any], page: str) -> list[Any]:
-    """The list of the nav that has the entry `page`."""
+Nav = list[dict[str, "str | Nav"]]
+"""As in mkdocs.yml: titles with a page, or with what is below them."""
+
+
+def _under(entries: Nav, page: str) -> Nav:
+    """The part of the nav that has the entry `page`, empty where none has."""
     for entry in entries:
-        children = next(iter(entry.values())) if isinstance(entry, dict) else entry
-        if isinstance(children, list) and page in children:
-            return children
-        if isinstance(children, list) and (found := _under(children, page)):
-            return found
+        for below in entry.values():
+            if below == page:
+                return entries
+            if isinstance(below, list) and (found := _under(below, page)):
+                return found
     return []
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the generated pages into the nav, below the page that has the table of them."""
+    nav = cast("dict[str, Nav]", config)["nav"]
     for name in ("dialects", "passes"):
-        listed = [path for path in generated_pages() if path.startswith(f"reference/{name}/")]
-        section = _under(config.nav or [], f"reference/{name}.md")
-        section += [{Path(path).stem: path} for path in listed]
+        section = _under(nav, f"reference/{name}.md")
+        for path in generated_pages():
+            if path.startswith(f"reference/{name}/"):
+                section.append({Path(path).stem: path})
     return config
 
 
@@ -84,18 +93,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def link(match: re.Match[str], page: str, known: Files) -> str:
+def link(match: re.Match[str], page: str) -> str:
     """A link of `page` as the site can follow it: code outside of docs/ becomes its name."""
-    text, target, anchor = match[1], match[2], match[3] or ""
-    outside = target.lstrip("./") if target.startswith("../") else ""
-    depth = page.count("/")
-    if outside and target == "../" * (depth + 1) + outside:
-        page_of_it = BROUGHT_IN.get(f"../{outside}")
-        return f"[{text}]({'../' * depth}{page_of_it}{anchor})" if page_of_it else text
-    return match[0]
+    folder = posixpath.join("docs", posixpath.dirname(page))
+    target = posixpath.normpath(posixpath.join(folder, match["target"]))
+    if target.startswith("docs/"):
+        return match[0]
+    if target not in BROUGHT_IN:
+        return match["text"]
+    path = posixpath.relpath(posixpath.join("docs", BROUGHT_IN[target]), folder)
+    return f"[{match['text']}]({path}{match['anchor'] or ''})"
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Fill in what is generated, and turn links that lead out of docs/."""
     markdown = _MARK.sub(lambda match: SECTIONS[match[1]](), markdown)
-    return _LINK.sub(lambda match: link(match, page.file.src_uri, files), markdown)
+    return _LINK.sub(lambda match: link(match, page.file.src_uri), markdown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, cast
@@ -34,6 +35,9 @@ from reference.text import code, docstring, prose, summary, table
 
 HIDDEN = (UnregisteredOp, UnregisteredAttr)
 """What stands for an op or attribute that nobody defined, and so is none of the dialect."""
+
+SHARED = 3
+"""From how many ops of one form on they share a section."""
 
 _WORDS: dict[str, str] = {
     "integer_type": "integer",
@@ -78,15 +82,12 @@ def _word(attribute: type[Attribute]) -> str:
 def constraint(found: object) -> str:
     """A constraint in words: `tensor`, `i32 or index`, `array of string`, `any`."""
     match found:
-        case RangeLengthConstraint() | MessageConstraint() | VarConstraint():
-            inner: Any = found
-            return constraint(
-                getattr(inner, "constr", None) or inner.constraint  # by the kind of constraint
-            )
-        case RangeOf():
+        case RangeLengthConstraint() | VarConstraint():
+            return constraint(cast("Any", found).constraint)
+        case RangeOf() | MessageConstraint():
             return constraint(cast("Any", found).constr)
         case AnyOf():
-            return " or ".join(dict.fromkeys(map(constraint, cast("Any", found).attr_constrs)))
+            return _either([constraint(one) for one in cast("Any", found).attr_constrs])
         case EqAttrConstraint():
             return code(str(cast("Any", found).attr))
         case ArrayOfConstraint():
@@ -96,14 +97,26 @@ def constraint(found: object) -> str:
         case ParamAttrConstraint():
             parametrized: Any = found
             word = _word(parametrized.base_attr)
-            exact = [c for c in parametrized.param_constrs if isinstance(c, EqAttrConstraint)]
+            exact = [
+                str(cast("Any", parameter).attr)
+                for parameter in parametrized.param_constrs
+                if isinstance(parameter, EqAttrConstraint)
+            ]
             if word in ("integer attribute", "array") and exact:
-                return f"{code(str(cast('Any', exact[0]).attr))} {word.split()[0]}"
+                return f"{code(exact[-1])} {word.split()[0]}"
             return word
         case AttrConstraint():
             return "any"
         case _:
             return type(found).__name__
+
+
+def _either(words: list[str]) -> str:
+    """Alternatives in words; MLIR's float types, all together, are `float`."""
+    floats = [word for word in words if re.fullmatch(r"[bt]?f\d+\w*", word)]
+    if len(floats) > 6:
+        words = ["float" if word in floats else word for word in words]
+    return " or ".join(dict.fromkeys(words))
 
 
 def _count(definition: object) -> str:
@@ -116,88 +129,118 @@ def _count(definition: object) -> str:
             return ""
 
 
-def _rows(op: type[IRDLOperation], definition: OpDef) -> Iterator[tuple[str, str, str]]:
+def _rows(definition: OpDef) -> Iterator[tuple[str, str, str]]:
     """What an op is made of: role, name, what it may be."""
-
-    def described(kind: str, definition: object, count: str) -> str:
-        return ", ".join(filter(None, (kind, count)))
-
-    if issubclass(op, TosaOp):
-        spec = op.SPEC
-        words = {"?": "optional", "*": "any number"}
-        for name in spec.operands.split():
-            yield (
-                "operand",
-                name.rstrip("?*"),
-                ", ".join(filter(None, ["tensor", words.get(name[-1])])),
-            )
-        for name in spec.properties.split():
-            yield "attribute", name.rstrip("?"), "optional" if name.endswith("?") else ""
-        if spec.results != 0:
-            yield (
-                "result",
-                "",
-                "tensor" if spec.results == 1 else f"tensor, {spec.results or 'any number'}",
-            )
-        return
     for name, operand in definition.operands:
-        yield "operand", name, described(constraint(operand.constr), operand, _count(operand))
+        yield "operand", name, _join(constraint(operand.constr), _count(operand))
     named: Mapping[str, Any] = {**definition.properties, **definition.attributes}
     for name, attribute in named.items():
-        if name.endswith("SegmentSizes") or name.endswith("_segment_sizes"):
-            continue
-        yield (
-            "attribute",
-            name,
-            described(constraint(attribute.constr), attribute, _count(attribute)),
-        )
+        if not name.lower().replace("_", "").endswith("segmentsizes"):
+            yield "attribute", name, _join(constraint(attribute.constr), _count(attribute))
     for name, region in definition.regions:
         yield "region", name, _count(region)
     for name, successor in definition.successors:
         yield "successor", name, _count(successor)
     for name, result in definition.results:
-        yield "result", name, described(constraint(result.constr), result, _count(result))
+        yield "result", name, _join(constraint(result.constr), _count(result))
 
 
-def _own_doc(op: type[object]) -> str | None:
+def _join(*words: str) -> str:
+    return ", ".join(filter(None, words))
+
+
+def _columns(op: type[IRDLOperation]) -> dict[str, str]:
+    """What an op of a dialect's table has of its own, by heading."""
+    if issubclass(op, NamedOp):
+        spec = op.SPEC
+        maps = [code(f"[{text}]") for text in spec.maps]
+        return {
+            "loops": code(", ".join(spec.loops)) if spec.loops else "all of the output",
+            "reads": ", ".join(maps[:-1]),
+            "writes": "".join(maps[-1:]),
+        }
+    if issubclass(op, TosaOp):
+        ends = {"?": " (optional)", "*": " (any number)"}
+
+        def listed(names: str) -> str:
+            return ", ".join(code(n.rstrip("?*")) + ends.get(n[-1], "") for n in names.split())
+
+        return {"operands": listed(op.SPEC.operands), "attributes": listed(op.SPEC.properties)}
+    return {}
+
+
+@dataclass(frozen=True)
+class Form:
+    """What ops that one class stands behind have in common."""
+
+    doc: str
+    syntax: str
+    """The assembly format, or ""."""
+    rows: tuple[tuple[str, str, str], ...]
+    traits: tuple[str, ...]
+
+    @staticmethod
+    def of(op: type[IRDLOperation]) -> Form:
+        """The form of an op."""
+        definition = op.get_irdl_definition()
+        return Form(
+            _doc(op),
+            " ".join(inspect.cleandoc(definition.assembly_format or "").split()),
+            tuple(_rows(definition)) if not issubclass(op, TosaOp) else (),
+            tuple(
+                sorted(filter(_is_meaning, {type(t).__name__ for t in definition.traits.traits}))
+            ),
+        )
+
+    def text(self) -> str:
+        """The form as Markdown."""
+        parts = [docstring(self.doc) if self.doc else ""]
+        if self.syntax:
+            parts.append(f"```text\n{self.syntax}\n```\n")
+        if self.rows:
+            rows = [(role, code(name), what) for role, name, what in self.rows]
+            parts.append(table(("", "name", "what it is"), rows))
+        if self.traits:
+            parts.append(f"Traits: {', '.join(map(code, self.traits))}.\n")
+        return "\n".join(filter(None, parts))
+
+
+def _is_meaning(trait: str) -> bool:
+    """Whether a trait says what an op does, rather than what rewrites it."""
+    return not (trait.startswith("_") or "Canonicalization" in trait)
+
+
+def _doc(op: type[object]) -> str:
     """The class's docstring, or that of the class of ours that it shares its syntax with."""
     for kind in op.__mro__:
         doc = kind.__dict__.get("__doc__")
-        if kind is op and doc:
+        if doc and (kind is op or kind.__module__.startswith("ingot.")):
             return cast("str", doc)
-        if kind.__module__.startswith("ingot.") and kind is not op and doc:
-            return cast("str", doc)
-    return None
+    return ""
 
 
-def _loops(op: type[NamedOp]) -> str:
-    spec = op.SPEC
-    if spec.elementwise:
-        return "Elementwise, of any rank: all loops are parallel."
-    maps = [f"`[{text}]`" for text in spec.maps]
-    return f"Loops `{', '.join(spec.loops)}`: {', '.join(maps[:-1])} to {maps[-1]}."
-
-
-def _traits(definition: OpDef) -> str:
-    names = sorted({type(trait).__name__ for trait in definition.traits.traits})
-    return f"Traits: {', '.join(map(code, names))}.\n" if names else ""
-
-
-def _operation(op: type[IRDLOperation]) -> str:
-    definition = op.get_irdl_definition()
-    parts = [f"### `{op.name}`\n"]
-    if issubclass(op, NamedOp):
-        parts.append(_loops(op) + "\n")
-    elif doc := _own_doc(op):
-        parts.append(docstring(doc))
-    if definition.assembly_format:
-        form = " ".join(inspect.cleandoc(definition.assembly_format).split())
-        parts.append(f"```text\n{op.name} {form}\n```\n")
-    rows = [(role, code(name) if name else "", what) for role, name, what in _rows(op, definition)]
-    if rows:
-        parts.append(table(("", "name", "what it is"), rows))
-    parts.append(_traits(definition))
-    return "\n".join(filter(None, parts))
+def _sections(ops: list[type[IRDLOperation]]) -> Iterator[str]:
+    """A section for each op; ops of one form that say no more of themselves share one."""
+    alike: dict[Form, list[type[IRDLOperation]]] = {}
+    for op in ops:
+        alike.setdefault(Form.of(op), []).append(op)
+    few = {op: [op] for members in alike.values() if len(members) < SHARED for op in members}
+    many = {members[0]: members for members in alike.values() if len(members) >= SHARED}
+    for first, members in sorted({**few, **many}.items(), key=lambda item: item[0].name):
+        form = Form.of(first)
+        if len(members) == 1:
+            columns = _columns(first)
+            own = "".join(f"- {name}: {text}\n" for name, text in columns.items() if text)
+            yield "\n".join(filter(None, (f"### `{first.name}`\n", own, form.text())))
+            continue
+        rest = len(members) - 1
+        headings = list(dict.fromkeys(h for op in members for h in _columns(op)))
+        rows = [(code(op.name), *map(_columns(op).__getitem__, headings)) for op in members]
+        if headings:
+            listed = table(("op", *headings), rows)
+        else:
+            listed = ", ".join(code(op.name) for op in members) + ".\n"
+        yield f"### `{members[0].name}` and {rest} more\n\n{form.text()}\n{listed}"
 
 
 def _attribute(attribute: type[Attribute]) -> str:
@@ -235,7 +278,7 @@ def page(name: str) -> str:
         parts.append(f"As `{module}` of xDSL defines it.\n")
     if ops := operations(name):
         parts.append("## Ops\n")
-        parts += map(_operation, ops)
+        parts += _sections(ops)
     if found := attributes(name):
         parts.append("## Attributes and types\n")
         parts += map(_attribute, found)

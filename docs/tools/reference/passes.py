@@ -43,7 +43,8 @@ def _section(name: str, level: str) -> str:
     if test.exists():
         body = "".join(f"    {line}\n" for line in test.read_text("utf-8").splitlines())
         path = test.relative_to(ROOT)
-        parts.append(f'??? example "Its test, {path}"\n\n    ```mlir\n{body}    ```\n')
+        example = f'??? example "Its test, {path}"\n\n    ```mlir\n{body}    ```\n'
+        parts.append(f"<div data-search-exclude markdown>\n\n{example}\n</div>\n")
     return "\n".join(parts)
 
 

@@ -18,8 +18,10 @@ def prose(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """`text` as the content of a table's cell, in one line, its pipes escaped."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    """`text` as the content of a table's cell: one line, pipes outside of code escaped."""
+    parts = _CODE.split(text.replace("\n", " "))
+    parts[::2] = [part.replace("|", "\\|") for part in parts[::2]]
+    return "".join(parts)
 
 
 def code(text: str) -> str:
@@ -63,10 +65,12 @@ def _indented_as_code(text: str, language: str) -> list[str]:
             return "blank"
         return "code" if line.startswith("    ") else "prose"
 
-    # A blank line inside of code belongs to the code.
+    # A blank line inside of code belongs to the code, as does a label to what it follows.
     lines = text.splitlines()
     kinds = [kind(line) for line in lines]
     for index, name in enumerate(kinds):
+        if name == "prose" and index and kinds[index - 1] == "code" and lines[index][0] == " ":
+            kinds[index] = "code"
         if name == "blank" and 0 < index < len(kinds) - 1:
             following = next((k for k in kinds[index:] if k != "blank"), "")
             if kinds[index - 1] == following == "code":

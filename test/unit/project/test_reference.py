@@ -91,4 +91,7 @@ def test_docstrings_become_markdown() -> None:
         "```mlir\none\n\ntwo\n```\n\nbecomes\n\n```mlir\nthree\n```\n"
     )
     assert prose("x_i [1] `y_i`") == "x\\_i \\[1\\] `y_i`"
-    assert table(("a",), [("b|c",)]) == "| a |\n| --- |\n| b\\|c |\n"
+    assert table(("a",), [("b|c `d|e`",)]) == "| a |\n| --- |\n| b\\|c `d|e` |\n"
+    assert docstring("So:\n\n    br ^a\n  ^a:\nend") == (
+        "So:\n\n```mlir\n  br ^a\n^a:\n```\n\nend\n"
+    )
