@@ -120,13 +120,9 @@ EXPRESSIONS: dict[str, Expression] = {
     "x_ik r_kj": of_xy("z[i,j] := x[i,k] * y[k,j]", (3, 4), (4, 2)),
     "x_ijk r_kmn": of_xy("z[i,j,m,n] := x[i,j,k] * y[k,m,n]", (1, 3, 4), (4, 2, 5)),
     "x_ijk r_kmn as nimj": of_xy(
-        
-    ),
         "z[n,i,m,j] := x[i,j,k] * y[k,m,n]", (2, 3, 4), (4, 2, 5), slow=True
     ),
     "x_ijk r_kmn as mnji": of_xy(
-        
-    ),
         "z[m,n,j,i] := x[i,j,k] * y[k,m,n]", (2, 3, 4), (4, 2, 5), slow=True
     ),
     "x_ijk r_kmn as jinm": of_xy("z[j,i,n,m] := x[i,j,k] * y[k,m,n]", (1, 3, 4), (4, 2, 5)),
@@ -179,8 +175,6 @@ EXPRESSIONS: dict[str, Expression] = {
     "product over all": of_x("(*) z := x[i,j]", (3, 4), slow=True),
     "product of terms": of_xy("(*) z[j] := x[i,j] + y[i]^2", (4, 5), (4,)),
     "exp(x) / log(x)": of_x(
-        
-    ),
         "z[i,j] := exp(x[i,j]) / log(x[i,j])", (3, 4), low=1.5, high=4.0, slow=True
     ),
 }
