@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ingot.tools.report import shipped_folder, version_text
+from ingot.tools.report import shipped_folder, version_option
 from ingot.tools.startup import lean_process
 
 if TYPE_CHECKING:
@@ -75,12 +75,6 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        click.echo(version_text())
-        ctx.exit()
-
-
 def _print_folder(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         click.echo(shipped_folder("cmake" if param.name == "cmake_dir" else "embed"))
@@ -88,14 +82,7 @@ def _print_folder(ctx: click.Context, param: click.Parameter, value: bool) -> No
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Show the versions that output depends on.",
-)
+@version_option
 @click.option(
     "--cmake-dir",
     is_flag=True,

@@ -7,10 +7,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ingot.tools.report import CommandLineError
+from ingot.tools.report import CommandLineError, Sources, fail, write_output
+
+if TYPE_CHECKING:
+    from ingot.compiler.driver.split_input import PartsResult
+
+
+_WITHOUT_EFFECT = frozenset(
+    [
+        "--mlir-disable-threading",
+        "--mlir-print-ir-module-scope",
+        "--mlir-print-local-scope",
+        "--no-implicit-module",
+    ]
+)
+"""Flags of MLIR's tools that RUN lines have, and that ask for what is the case here anyway: passes
+run one after another on the whole module, and its text has no aliases."""
 
 
 class MlirCommand(click.Command):
@@ -31,6 +47,8 @@ class MlirCommand(click.Command):
             name, _, _ = arg.partition("=")
             long = "--" + name.lstrip("-")
             if name.startswith("-") and len(name) > 2 and name not in known:
+                if long in _WITHOUT_EFFECT:
+                    continue
                 if long in known:
                     rewritten.append(long + arg[len(name) :])
                     continue
@@ -71,6 +89,22 @@ plugin_option = click.option(
     help="Know the passes and dialects that this Python file defines.",
 )
 """For commands that an `OptCommand` parses."""
+
+
+def finish(result: PartsResult[Any], output: bytes, path: str, sources: Sources) -> None:
+    """Write what became of a file's parts; status 1 where one was refused, or differs from the
+    comments.
+
+    A file is written whole or not at all; on standard output the parts that went well are shown.
+    """
+    from ingot.compiler.driver.diagnostics import render
+
+    problems = [render(found, sources.texts) for found in result.refused]
+    problems += result.problems
+    if path == "-" or not problems:
+        write_output(path, output)
+    if problems:
+        fail("\n".join(problems))
 
 
 def load_plugins(files: Sequence[str]) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from ingot.tools.mlir_command import OptCommand, plugin_option
-from ingot.tools.report import Sources, debug_option, fail, read_text, reported, write_output
+from ingot.tools.mlir_command import OptCommand, finish, plugin_option
+from ingot.tools.report import (
+    Sources,
+    debug_option,
+    read_text,
+    reported,
+    version_option,
+)
 from ingot.tools.startup import lean_process
 
 
@@ -33,12 +37,34 @@ from ingot.tools.startup import lean_process
     help="Check the errors against `// expected-error@+1 {{text}}` comments.",
 )
 @click.option("--verify-each/--no-verify-each", default=True, help="Verify after each pass.")
-@click.option("--print-after", multiple=True, metavar="PASS", help="Print the IR after this pass.")
+@click.option(
+    "--verify-roundtrip", is_flag=True, help="Check that what is printed can be read again."
+)
+@click.option(
+    "--print-before",
+    "--mlir-print-ir-before",
+    multiple=True,
+    metavar="PASS",
+    help="Print the IR before this pass (stderr).",
+)
+@click.option(
+    "--print-before-all",
+    "--mlir-print-ir-before-all",
+    is_flag=True,
+    help="Print the IR before every pass (stderr).",
+)
+@click.option(
+    "--print-after",
+    "--mlir-print-ir-after",
+    multiple=True,
+    metavar="PASS",
+    help="Print the IR after this pass (stderr).",
+)
 @click.option(
     "--print-after-all",
     "--mlir-print-ir-after-all",
     is_flag=True,
-    help="Print the IR after every pass.",
+    help="Print the IR after every pass (stderr).",
 )
 @click.option(
     "--print-generic",
@@ -61,7 +87,11 @@ from ingot.tools.startup import lean_process
 @click.option(
     "--list-passes", is_flag=True, help="List the passes of Ingot and of plugins and end."
 )
+@click.option(
+    "--dump-pass-pipeline", is_flag=True, help="Print the pipeline before it runs (stderr)."
+)
 @plugin_option
+@version_option
 @debug_option
 def command(
     file: str,
@@ -70,6 +100,9 @@ def command(
     split_input_file: bool,
     verify_diagnostics: bool,
     verify_each: bool,
+    verify_roundtrip: bool,
+    print_before: tuple[str, ...],
+    print_before_all: bool,
     print_after: tuple[str, ...],
     print_after_all: bool,
     print_generic: bool,
@@ -77,6 +110,7 @@ def command(
     timing: bool,
     allow_unregistered_dialect: bool,
     list_passes: bool,
+    dump_pass_pipeline: bool,
     debug: bool,
 ) -> None:
     """Run passes on FILE (standard input by default) and print the result.
@@ -104,11 +138,15 @@ def command(
             pipeline=",".join(pipelines),
             split_input=split_input_file,
             verify_diagnostics=verify_diagnostics,
+            verify_roundtrip=verify_roundtrip,
+            dump_pipeline=dump_pass_pipeline,
             print_generic=print_generic,
             print_locations=print_locations,
             allow_unregistered=allow_unregistered_dialect,
             instrumentation=Instrumentation(
                 verify_each=verify_each,
+                print_before=frozenset(print_before),
+                print_before_all=print_before_all,
                 print_after=frozenset(print_after),
                 print_after_all=print_after_all,
                 print_generic=print_generic,
@@ -120,11 +158,7 @@ def command(
         result = run_opt(text, name, options)
         if measured is not None:
             click.echo(timing_text(measured), nl=False, err=True)
-        if result.problems:
-            fail("\n".join(result.problems))
-        if not verify_diagnostics or output != "-":
-            write_output(output, result.output.encode())
-        sys.stdout.flush()
+        finish(result, "\n// -----\n".join(result.outputs).encode(), output, sources)
 
 
 def main() -> None:

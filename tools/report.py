@@ -223,3 +223,19 @@ def _spirv_cross_version() -> str:
         return str(pyspirv.load().version)
     except pyspirv.LibraryNotFound:
         return "not installed"
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(version_text())
+        ctx.exit()
+
+
+version_option = click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the versions that output depends on.",
+)

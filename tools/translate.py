@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from ingot.tools.mlir_command import MlirCommand
+from ingot.tools.mlir_command import MlirCommand, finish
 from ingot.tools.report import (
     CommandLineError,
     Sources,
@@ -14,61 +14,75 @@ from ingot.tools.report import (
     read_bytes,
     read_text,
     reported,
+    version_option,
     write_output,
 )
 from ingot.tools.startup import lean_process
 
 
-def _serialize_spirv(file: str, sources: Sources, target: str) -> bytes:
+def _serialize_spirv(text: str, name: str) -> bytes:
     from ingot.compiler.driver.translate import serialize_text
 
-    return serialize_text(*read_text(file, sources))
+    return serialize_text(text, name)
 
 
-def _tin_to_mlir(file: str, sources: Sources, target: str) -> bytes:
+def _spirv_roundtrip(text: str, name: str) -> bytes:
+    from ingot.compiler.driver.translate import roundtrip_text
+
+    return roundtrip_text(text, name).encode()
+
+
+def _tin_to_mlir(text: str, name: str) -> bytes:
     from ingot.compiler.driver.translate import program_text
 
-    return program_text(*read_text(file, sources)).encode()
+    return program_text(text, name).encode()
 
 
-def _deserialize_spirv(file: str, sources: Sources, target: str) -> bytes:
+def _deserialize_spirv(data: bytes, file: str, target: str) -> bytes:
     from ingot.compiler.driver.translate import deserialize_to_text
 
-    return deserialize_to_text(read_bytes(file)).encode()
+    return deserialize_to_text(data).encode()
 
 
-def _disassemble_spirv(file: str, sources: Sources, target: str) -> bytes:
+def _disassemble_spirv(data: bytes, file: str, target: str) -> bytes:
     from ingot.targets.spirv import disassemble
 
-    return disassemble(read_bytes(file)).encode()
+    return disassemble(data).encode()
 
 
-def _spirv_to_msl(file: str, sources: Sources, target: str) -> bytes:
+def _spirv_to_msl(data: bytes, file: str, target: str) -> bytes:
     from ingot.compiler.driver.translate import msl_of
 
-    return msl_of(read_bytes(file), target).encode()
+    return msl_of(data, target).encode()
 
 
-def _bundle_to_text(file: str, sources: Sources, target: str) -> bytes:
+def _bundle_to_text(data: bytes, file: str, target: str) -> bytes:
     from ingot.targets.bundle.reader import read_bundle
     from ingot.tools.bundle_text import bundle_text
 
-    return bundle_text(read_bundle(read_bytes(file), file)).encode()
+    return bundle_text(read_bundle(data, file)).encode()
 
 
-TRANSLATIONS: dict[str, tuple[Callable[[str, Sources, str], bytes], str]] = {
+FROM_TEXT: dict[str, tuple[Callable[[str, str], bytes], str]] = {
     "tin-to-mlir": (_tin_to_mlir, "Index notation to a program on tensors."),
     "serialize-spirv": (_serialize_spirv, "A `spirv.module` to a SPIR-V binary."),
+    "test-spirv-roundtrip": (_spirv_roundtrip, "A `spirv.module` to a binary and back."),
+}
+FROM_BINARY: dict[str, tuple[Callable[[bytes, str, str], bytes], str]] = {
     "deserialize-spirv": (_deserialize_spirv, "A SPIR-V binary to a `spirv.module`."),
     "disassemble-spirv": (_disassemble_spirv, "A SPIR-V binary to assembly text."),
     "spirv-to-msl": (_spirv_to_msl, "A SPIR-V binary to MSL."),
     "bundle-to-text": (_bundle_to_text, "A bundle to readable text."),
 }
+TRANSLATIONS: dict[str, str] = {
+    name: text for group in (FROM_TEXT, FROM_BINARY) for name, (_, text) in group.items()
+}
+"""Every translation and the sentence of its help."""
 ALIASES = {"mlir-to-spirv": "serialize-spirv", "spirv-to-mlir": "deserialize-spirv"}
 
 
 def _translation_options(function: Callable[..., None]) -> Callable[..., None]:
-    for name, (_, text) in reversed(TRANSLATIONS.items()):
+    for name, text in reversed(TRANSLATIONS.items()):
         other = [f"--{alias}" for alias, meant in ALIASES.items() if meant == name]
         option = click.option(f"--{name}", *other, "chosen", flag_value=name, help=text)
         function = option(function)
@@ -88,8 +102,23 @@ def _translation_options(function: Callable[..., None]) -> Callable[..., None]:
     metavar="TARGET",
     help="For --spirv-to-msl: the profile that decides the MSL version.",
 )
+@click.option("--split-input-file", is_flag=True, help="Treat parts between `// -----` apart.")
+@click.option(
+    "--verify-diagnostics",
+    is_flag=True,
+    help="Check the errors against `// expected-error@+1 {{text}}` comments.",
+)
+@version_option
 @debug_option
-def command(file: str, chosen: str | None, output: str, target: str, debug: bool) -> None:
+def command(
+    file: str,
+    chosen: str | None,
+    output: str,
+    target: str,
+    split_input_file: bool,
+    verify_diagnostics: bool,
+    debug: bool,
+) -> None:
     """Translate FILE (standard input by default) from one form to another.
 
     \b
@@ -106,7 +135,20 @@ def command(file: str, chosen: str | None, output: str, target: str, debug: bool
     check_target_names((target,))
     sources = Sources()
     with reported(debug, sources):
-        write_output(output, TRANSLATIONS[chosen][0](file, sources, target))
+        if chosen in FROM_BINARY:
+            write_output(output, FROM_BINARY[chosen][0](read_bytes(file), file, target))
+            return
+        from ingot.compiler.driver.split_input import run_parts
+
+        text, name = read_text(file, sources)
+        result = run_parts(
+            text,
+            name,
+            lambda part: FROM_TEXT[chosen][0](part, name),
+            split=split_input_file,
+            verify_diagnostics=verify_diagnostics,
+        )
+        finish(result, b"".join(result.outputs), output, sources)
 
 
 def main() -> None:

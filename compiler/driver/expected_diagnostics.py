@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ingot.compiler.driver.diagnostics import Diagnostic
 
 _COMMENT = re.compile(
-    r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?"
+    r"expected-(?P<severity>error|warning|note|remark)(?P<regex>-re)?"
     r"(?:@(?P<where>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*)\}\}\s*$"
 )
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects.context import make_context
-from ingot.compiler.driver.diagnostics import Diagnostic, diagnose, is_user_error
-from ingot.compiler.driver.expected_diagnostics import expectations, mismatches
 from ingot.compiler.driver.pass_pipeline import (
     Instrumentation,
     module_text,
     parse_pipeline,
+    pipeline_text,
     run_passes,
 )
-from ingot.compiler.driver.timing import phase
+from ingot.compiler.driver.split_input import PartsResult, run_parts
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
 
-_SPLIT = re.compile(r"^[ \t]*// -----[^\n]*\n?", re.M)
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
 
 
 @dataclass(frozen=True)
@@ -28,61 +31,61 @@ class OptOptions:
     pipeline: str = ""
     split_input: bool = False
     verify_diagnostics: bool = False
+    verify_roundtrip: bool = False
+    dump_pipeline: bool = False
+    """Write the pipeline to the stream of the instrumentation before it runs."""
     print_generic: bool = False
     print_locations: bool = False
     allow_unregistered: bool = False
     instrumentation: Instrumentation = field(default_factory=Instrumentation)
 
 
-@dataclass(frozen=True)
-class OptResult:
-    """The printed modules, and under `verify_diagnostics` what differed from the comments."""
+def run_opt(text: str, filename: str, options: OptOptions) -> PartsResult[str]:
+    """Run the pipeline on each part of `text`; the outputs are the printed modules.
 
-    output: str
-    problems: tuple[str, ...] = ()
-
-
-def run_opt(text: str, filename: str, options: OptOptions) -> OptResult:
-    """Run the pipeline on `text`; raises what reading, verifying and the passes raise."""
+    Raises `PipelineError`, `UnknownPass` and `PluginError` for the pipeline, and `PassFailure` for
+    a pass that breaks.
+    """
     passes = parse_pipeline(options.pipeline)
-    timing = options.instrumentation.timing
-    outputs: list[str] = []
-    problems: list[str] = []
-    for part, lines_before in _parts(text, options.split_input):
-        context = make_context()
-        context.allow_unregistered = options.allow_unregistered
-        produced: list[Diagnostic] = []
+    if options.dump_pipeline:
+        count = f"{len(passes)} pass{'es' * (len(passes) != 1)}"
+        options.instrumentation.stream.write(
+            f"Pass Manager with {count}:\nbuiltin.module({pipeline_text(passes)})\n\n"
+        )
+    return run_parts(
+        text,
+        filename,
+        lambda part: _run_part(part, filename, passes, options),
+        split=options.split_input,
+        verify_diagnostics=options.verify_diagnostics,
+    )
+
+
+def _run_part(text: str, filename: str, passes: tuple[ModulePass, ...], options: OptOptions) -> str:
+    context = make_context()
+    context.allow_unregistered = options.allow_unregistered
+    module = read_module(text, filename, context)
+    verify(module, "as it was read")
+    if options.verify_roundtrip:
+        _verify_roundtrip(module, context, filename)
+    run_passes(module, context, passes, options.instrumentation)
+    printed = module_text(module, generic=options.print_generic, locations=options.print_locations)
+    return printed + "\n"
+
+
+def _verify_roundtrip(module: ModuleOp, context: Context, filename: str) -> None:
+    """Refuse a module that is another one when its text is read again, in either form."""
+    for generic, form in ((False, "custom"), (True, "generic")):
+        first = module_text(module, generic=generic)
         try:
-            # Blank lines keep the positions of the file in a part of it.
-            with phase(timing, "read"):
-                module = read_module("\n" * lines_before + part, filename, context)
-                verify(module, "as it was read")
-            with phase(timing, "pipeline"):
-                run_passes(module, context, passes, options.instrumentation)
+            again = module_text(read_module(first, filename, context), generic=generic)
         except Exception as error:
-            if not (options.verify_diagnostics and is_user_error(error)):
-                raise
-            produced.append(diagnose(error, filename))
-        else:
-            with phase(timing, "print"):
-                outputs.append(
-                    module_text(
-                        module, generic=options.print_generic, locations=options.print_locations
-                    )
-                )
-        if options.verify_diagnostics:
-            problems += mismatches(expectations(part, lines_before + 1), produced, filename)
-    return OptResult("\n// -----\n".join(outputs) + "\n" if outputs else "", tuple(problems))
-
-
-def _parts(text: str, split: bool) -> list[tuple[str, int]]:
-    """The parts of the input, each with the number of lines before it."""
-    if not split:
-        return [(text, 0)]
-    parts: list[tuple[str, int]] = []
-    start = 0
-    for separator in _SPLIT.finditer(text):
-        parts.append((text[start : separator.start()], text.count("\n", 0, start)))
-        start = separator.end()
-    parts.append((text[start:], text.count("\n", 0, start)))
-    return [(part, line) for part, line in parts if part.strip()]
+            raise refuse(module, f"the {form} form cannot be read again: {error}") from error
+        if again != first:
+            lines = zip(first.splitlines(), again.splitlines(), strict=False)
+            other = next(((a, b) for a, b in lines if a != b), ("", ""))
+            raise refuse(
+                module,
+                f"the {form} form is another one when it is read again:"
+                f" `{other[0].strip()}` became `{other[1].strip()}`",
+            )

@@ -46,6 +46,8 @@ class Instrumentation:
     """What to do around each pass; everything off by default, as in production."""
 
     verify_each: bool = False
+    print_before: frozenset[str] = frozenset()
+    print_before_all: bool = False
     print_after: frozenset[str] = frozenset()
     print_after_all: bool = False
     print_generic: bool = False
@@ -55,6 +57,12 @@ class Instrumentation:
     after: Callable[[str, ModuleOp], None] | None = None
     keep_before: bool = False
     """Keep a copy of the module before each pass, for the reproducer of a failing pass."""
+
+    def print(self, when: str, current: ModulePass, module: ModuleOp) -> None:
+        """Write the module under a heading as MLIR's tools have it."""
+        heading = f"IR Dump {when} {type(current).__name__} ({current.name})"
+        text = module_text(module, generic=self.print_generic)
+        self.stream.write(f"// -----// {heading} //----- //\n{text}\n\n")
 
 
 def flatten(text: str) -> str:
@@ -154,6 +162,8 @@ def run_passes(
         if current is None:
             return
         before = module_text(module) if watch.keep_before else ""
+        if watch.print_before_all or current.name in watch.print_before:
+            watch.print("Before", current, module)
         try:
             with phase(watch.timing, current.name, once=True):
                 current.apply(context, module)
@@ -166,8 +176,7 @@ def run_passes(
             rest = pipeline_text([current, *remaining])
             raise PassFailure(current.name, rest, before, error) from error
         if watch.print_after_all or current.name in watch.print_after:
-            watch.stream.write(f"// -----// IR after {current.name} //----- //\n")
-            watch.stream.write(module_text(module, generic=watch.print_generic) + "\n")
+            watch.print("After", current, module)
         if watch.after is not None:
             watch.after(current.name, module)
 

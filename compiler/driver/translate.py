@@ -28,6 +28,11 @@ def serialize_text(text: str, filename: str) -> bytes:
     return serialize(found[0])
 
 
+def roundtrip_text(text: str, filename: str) -> str:
+    """The only `spirv.module` of a program as it comes back from its binary."""
+    return deserialize_to_text(serialize_text(text, filename))
+
+
 def program_text(text: str, filename: str) -> str:
     """A program of any front end as MLIR text; raises `Refusal` for what cannot be read."""
     module = read_module(text, filename, make_context())

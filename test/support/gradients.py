@@ -34,7 +34,9 @@ def generics_of(text: str) -> str:
     """A program of any dialect as the differentiation finds it."""
     asked = CompileOptions(targets=(), differentiate=Differentiate())
     passes = gradient_pipeline(asked, PROFILES["metal:apple7"]).partition(",linalg-diff")[0]
-    return run_opt(text, "test.mlir", OptOptions(pipeline=passes)).output
+    result = run_opt(text, "test.mlir", OptOptions(pipeline=passes))
+    assert not result.refused
+    return "".join(result.outputs)
 
 
 def evaluated(text: str, inputs: Sequence[Array]) -> list[Array]:

@@ -32,7 +32,7 @@
 // SPIRV:        ; target: metal:apple7, kernel: two_steps_
 // SPIRV:        OpMemoryModel Logical GLSL450
 
-// AFTER:        // -----// IR after dispatch-outline //----- //
+// AFTER:        // -----// IR Dump After DispatchOutlinePass (dispatch-outline) //----- //
 // AFTER:        dispatch.call @two_steps_
 
 // VALUES:       result 0: result0: 2x3xf32 =

@@ -13,7 +13,7 @@
 // GENERIC:      "func.func"() <{sym_name = "first"
 // GENERIC:        "arith.addi"
 
-// AFTER:       // -----// IR after cse //----- //
+// AFTER:       // -----// IR Dump After {{.*}} (cse) //----- //
 // AFTER:       func.func @first
 
 func.func @first(%a: i32, %b: i32) -> (i32, i32) {

@@ -56,3 +56,8 @@ def test_missing_and_unexpected_are_both_reported() -> None:
 def test_the_line_counts() -> None:
     expected = expectations("// expected-error@+1 {{a}}")
     assert len(mismatches(expected, [error("a", 3)], "f.mlir")) == 2
+
+
+def test_remarks_are_expected_like_others() -> None:
+    (expected,) = expectations("// expected-remark {{a}}")
+    assert mismatches([expected], [], "f") == ['f:1:1: error: expected remark "a" was not produced']

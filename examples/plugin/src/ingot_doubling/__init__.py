@@ -1,0 +1,1 @@
+"""Passes for Ingot; pyproject.toml names them."""
