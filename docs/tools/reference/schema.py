@@ -26,7 +26,7 @@ class Declaration:
     """The integer type of an enum, else ""."""
     comment: str
     members: tuple[tuple[str, str, str], ...]
-    """Name, type and rest (`required`) of the fields; values of an enum have neither."""
+    """Name, type and meaning of the fields; values of an enum have a name only."""
 
 
 def schema() -> str:
@@ -37,8 +37,14 @@ def schema() -> str:
 def _members(kind: str, body: str) -> tuple[tuple[str, str, str], ...]:
     if kind in ("enum", "union"):
         return tuple((name.strip(), "", "") for name in body.split(",") if name.strip())
-    found = re.findall(r"(\w+):(\[?\w+\]?)\s*(?:\(([^)]*)\))?;", body)
-    return tuple((name, type_, rest) for name, type_, rest in found)
+    found = re.findall(r"(\w+):(\[?\w+\]?)\s*(?:\(([^)]*)\))?;[ \t]*(?://(.*))?", body)
+    return tuple((name, type_, _meaning(rest, comment)) for name, type_, rest, comment in found)
+
+
+def _meaning(attributes: str, comment: str) -> str:
+    """What a field's comment and its attributes say."""
+    words = {"required": "Always there.", "deprecated": "Not written any more."}
+    return " ".join(filter(None, (prose(comment.strip()), words.get(attributes, ""))))
 
 
 def declarations() -> list[Declaration]:
@@ -66,7 +72,7 @@ def _section(found: Declaration) -> str:
         names = (f"[`{name}`](#table-{name.lower()})" for name, _, _ in found.members)
         parts.append(f"One of {', '.join(names)}.\n")
     elif found.members:
-        rows = [(code(name), code(type_), rest) for name, type_, rest in found.members]
+        rows = [(code(name), code(type_), meaning) for name, type_, meaning in found.members]
         parts.append(table(("field", "type", ""), rows))
     else:
         parts.append("No fields.\n")
