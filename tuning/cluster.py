@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
+from queue import Empty, SimpleQueue
 from typing import Any, cast
 
 from ingot.tuning.measure import Code, DeviceDescription, Outcome, Task, build, describe, measure
@@ -29,7 +29,7 @@ _RETRIES = 3
 """How often a task is given to another worker."""
 _AHEAD = 2
 """Tasks for each device: one is built while another one is measured."""
-_PATIENCE = 30.0
+_PATIENCE = 30
 """Seconds without any worker that owns a device after which the search ends."""
 
 
@@ -53,7 +53,8 @@ class ClusterWorkers:
         except (OSError, ValueError) as error:
             raise TuningError(f"no dask scheduler at {address}: {error}") from None
         self._seconds = seconds
-        self._flying: dict[Any, Task] = {}
+        self._done: SimpleQueue[Any] = SimpleQueue()
+        self._tasks: dict[str, Task] = {}
 
     @property
     def width(self) -> int:
@@ -61,21 +62,17 @@ class ClusterWorkers:
 
     def describe(self, device: str) -> DeviceDescription:
         self._require_devices()
-        future = self._submit_for_device(_describe, device, self._seconds)
-        self._wait([future])
-        return self._result(future)
+        self._submit_for_device(_describe, device, self._seconds)
+        return self._result(self._next_done())
 
     def submit(self, task: Task) -> None:
         code = self._client.submit(build, task, pure=False, retries=_RETRIES)
         future = self._submit_for_device(_measure, task, code, self._seconds)
-        self._flying[future] = task
+        self._tasks[future.key] = task
 
     def next_outcome(self) -> tuple[Task, Outcome]:
-        self._wait(list(self._flying))
-        future = next(f for f in self._flying if f.done())
-        task = self._flying.pop(future)
-        if future.status == "lost":
-            return task, Outcome.failed(task, "it was lost with its workers")
+        future = self._next_done()
+        task = self._tasks.pop(future.key)
         try:
             return task, self._result(future)
         except WorkerDied as error:
@@ -85,9 +82,11 @@ class ClusterWorkers:
         self._client.close()
 
     def _submit_for_device(self, function: Any, *arguments: Any) -> Any:
-        return self._client.submit(
+        future = self._client.submit(
             function, *arguments, pure=False, retries=_RETRIES, resources={RESOURCE: 1}
         )
+        future.add_done_callback(self._done.put)
+        return future
 
     def _result(self, future: Any) -> Any:
         from distributed import KilledWorker
@@ -97,18 +96,15 @@ class ClusterWorkers:
         except KilledWorker:
             raise WorkerDied(f"it took {_RETRIES} workers down") from None
 
-    def _wait(self, futures: Sequence[Any]) -> None:
-        """Until one of them is done; raises `TuningError` when nobody is left to do it."""
-        wait = import_module("distributed").wait
-        lonely = 0.0
-        while True:
+    def _next_done(self) -> Any:
+        """A future that is done; raises `TuningError` when nobody is left to do one."""
+        lonely = 0
+        while lonely < _PATIENCE:
             try:
-                wait(futures, timeout=1, return_when="FIRST_COMPLETED")
-                return
-            except TimeoutError:
-                lonely = 0.0 if self._devices() else lonely + 1
-            if lonely >= _PATIENCE:
-                self._require_devices()
+                return self._done.get(timeout=1)
+            except Empty:
+                lonely = 0 if self._devices() else lonely + 1
+        raise TuningError("all workers of the dask scheduler that own a device are gone")
 
     def _devices(self) -> int:
         """How many workers own a device."""
