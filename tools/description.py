@@ -67,7 +67,12 @@ def _function(function: model.Function, body: model.FunctionBody, variant: model
         "results": _signature(function.results, function.result_names),
         "setup": [_step(step, variant) for step in body.setup],
         "commands": [_step(command, variant) for command in body.commands],
-        "memory": {"peak": body.transient_size, "lower_bound": body.transient_lower_bound},
+        "registers": body.registers,
+        "result_sizes": [_value(size, variant) for size in body.result_sizes],
+        "memory": {
+            "peak": body.transient_size or _value(body.transient, variant),
+            "lower_bound": body.transient_lower_bound,
+        },
     }
 
 
@@ -110,6 +115,7 @@ def _kernel(kernel: model.Kernel) -> Json:
     return {
         "name": kernel.name,
         "entry_point": kernel.entry_point,
+        "spirv_entry_point": kernel.spirv_entry_point,
         "threadgroup_size": list(kernel.threadgroup_size),
         "threadgroup_memory": kernel.threadgroup_memory,
         "bindings": [
@@ -121,6 +127,7 @@ def _kernel(kernel: model.Kernel) -> Json:
             for binding in kernel.bindings
         ],
         "argument_buffer": kernel.argument_buffer,
+        "push_constant_bytes": kernel.push_constant_size,
         "spirv_bytes": len(kernel.spirv),
         "msl_bytes": len(kernel.msl.encode()),
         "metallib_bytes": {lib.platform: len(lib.data) for lib in kernel.metallibs},

@@ -133,7 +133,10 @@ class _Plan:
             case model.BufferKind.TRANSIENT:
                 name, type_ = "transient", None
         if not (isinstance(ref.offset, int) and isinstance(ref.length, int)):
-            return f"{name}[{_operand(ref.offset)} and {_operand(ref.length)} bytes]"
+            start, length = _operand(ref.offset), _operand(ref.length)
+            return (
+                f"{name}[0:{length}]" if ref.offset == 0 else f"{name}[{start}:{start} + {length}]"
+            )
         if (
             type_ is not None
             and type_.is_static

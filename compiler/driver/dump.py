@@ -1,7 +1,7 @@
 """`--dump-dir`: every stage of a compilation under names that sort.
 
 00-input.mlir
-metal-apple7/10-tensor.mlir, 20-dispatch.mlir, 30-buffers.mlir, 50-spirv.mlir
+metal-apple7/10-tensor.mlir, 20-dispatch.mlir, 30-tiles.mlir, 40-buffers.mlir, 50-spirv.mlir
 metal-apple7/kernels/main_softmax/20-dispatch.mlir, ..., 60-code.spvasm, 60-code.spv, 70-code.metal
 """
 

@@ -188,7 +188,7 @@
     const { sources } = pane.links(i);
     const parts = panes.filter((other) => other !== pane && other.note.textContent)
       .map((other) => `${other.title}: ${other.note.textContent}`);
-    const from = sources.length ? ` comes from line${sources.length === 1 ? "" : "s"} ${sources.join(", ")} of the source` : "";
+    const from = sources.length ? ` comes from ${linesText(sources)} of the source` : "";
     status(`${pane.title} line ${i + 1}${pane.id === "source" ? "" : from}${parts.length ? `; ${parts.join(", ")}` : ""}.`);
   }
 
@@ -196,6 +196,17 @@
     pinned = null;
     clear();
     status("Point at a line to see what belongs to it; click to keep it.");
+  }
+
+  /** `line 7`, `lines 2, 5 to 9`. */
+  function linesText(numbers) {
+    const parts = [];
+    for (let i = 0; i < numbers.length; i++) {
+      const first = numbers[i];
+      while (numbers[i + 1] === numbers[i] + 1) i++;
+      parts.push(numbers[i] > first + 1 ? `${first} to ${numbers[i]}` : numbers[i] > first ? `${first}, ${numbers[i]}` : first);
+    }
+    return `line${numbers.length === 1 ? "" : "s"} ${parts.join(", ")}`;
   }
 
   const status = (text) => { $("#status").textContent = text; };
