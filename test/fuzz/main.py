@@ -14,6 +14,7 @@ from random import Random
 
 from fuzz.check import Failure, check, check_all, minimized
 from fuzz.generate import random_program
+from fuzz.reduction import reduced
 from fuzz.values import Program
 
 BATCH = 5
@@ -68,10 +69,12 @@ def _report(program: Program, seed: int, failure: Failure, folder: Path) -> None
         found = check(smaller, seed, [device])
         return found is not None and found.kind == failure.kind
 
-    small = minimized(program, fails)
+    # By the analysis of errors first, which the reducer does not have.
+    small = minimized(program, fails) if failure.kind == "mismatch" else program
+    text = reduced(small.text(), failure, seed)
     name = f"{failure.kind}-{seed}-{device.partition(':')[0]}.mlir"
     said = "".join(f"// {line}\n" for line in failure.message.splitlines()[:8])
-    (folder / name).write_text(f"// seed {seed} on {device}\n{said}{small.text()}")
+    (folder / name).write_text(f"// seed {seed} on {device}\n{said}{text}")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 from support.harness import device as opened
+from xdsl.dialects.builtin import ModuleOp
 
-from fuzz.check import check_all, reference
+from fuzz.check import Failure, check_all, reference
 from fuzz.generate import random_inputs, random_program
+from fuzz.reduction import Breaks, reduced
 from ingot.compiler.dialects.context import make_context
+from ingot.compiler.driver.registry import get_pass
 from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate
 
@@ -31,6 +34,18 @@ def test_random_programs(first: int) -> None:
         if failure is not None
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_fails_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: object, context: object, module: ModuleOp) -> None:
+        if any(op.name == "arith.addf" for op in module.walk()):
+            raise KeyError("oops")
+
+    monkeypatch.setattr(get_pass("dispatch-outline"), "apply", broken)
+    program = next(p for p in map(random_program, map(Random, range(99))) if "addf" in p.text())
+    text = reduced(program.text(), Failure("crash", "", "host"), 0)
+    assert "dispatch-outline: KeyError" in (Breaks("host")(text) or "")
+    assert text.count("\n") < 12, text
 
 
 @pytest.mark.parametrize("seed", range(40))
