@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ingot.targets.profiles import PROFILES, TargetProfile
-from reference.text import code, table
+from reference.text import code, prose, table
 
 
-def _row(profile: TargetProfile) -> tuple[str, ...]:
+def _limits(profile: TargetProfile) -> tuple[str, ...]:
     version = profile.msl_version
-    peaks = profile.peaks
     return (
         code(profile.name),
         ".".join(map(str, version)) if version else "-",
@@ -16,29 +15,41 @@ def _row(profile: TargetProfile) -> tuple[str, ...]:
         str(profile.max_threads_per_threadgroup),
         f"{profile.threadgroup_memory // 1024} KiB",
         str(profile.max_buffers),
-        _bytes(profile.max_binding) if profile.max_binding else "any",
-        ", ".join(sorted({f"{u.m}x{u.n}x{u.k} {u.element}" for u in profile.matrix_units})) or "-",
-        f"{peaks.bandwidth / 1e9:g} GB/s, {peaks.flops / 1e12:g} Tflop/s ({peaks.source})"
-        if peaks
-        else "-",
+        f"{round(profile.max_binding / (1 << 20))} MiB" if profile.max_binding else "any",
     )
 
 
-def _bytes(count: int) -> str:
-    return f"{round(count / (1 << 20))} MiB"
+def _rates(profile: TargetProfile) -> tuple[str, ...]:
+    units = sorted({f"{u.m}x{u.n}x{u.k} {u.element}" for u in profile.matrix_units})
+    peaks = profile.peaks
+    if peaks is None:
+        return code(profile.name), ", ".join(units) or "-", "-", "-", "-", ""
+    return (
+        code(profile.name),
+        ", ".join(units) or "-",
+        f"{peaks.bandwidth / 1e9:g}",
+        f"{peaks.flops / 1e12:.3g}",
+        f"{peaks.matrix_flops / 1e12:.3g}" if units else "-",
+        prose(peaks.source),
+    )
 
 
 def overview() -> str:
-    """One row for each profile that `--target` takes."""
-    headings = (
-        "target",
-        "MSL",
-        "SIMD width",
-        "threads of a threadgroup",
-        "threadgroup memory",
-        "buffers",
-        "one binding",
-        "matrix units",
-        "peaks of the cost model",
+    """What each profile that `--target` takes allows, and what the cost model expects of it."""
+    limits = table(
+        (
+            "target",
+            "MSL",
+            "SIMD width",
+            "threads of a threadgroup",
+            "threadgroup memory",
+            "buffers",
+            "one binding",
+        ),
+        map(_limits, PROFILES.values()),
     )
-    return table(headings, map(_row, PROFILES.values()))
+    rates = table(
+        ("target", "matrix units", "GB/s", "Tflop/s of f32", "on matrix units", "who says so"),
+        map(_rates, PROFILES.values()),
+    )
+    return f"{limits}\nWhat the cost model takes for the peaks of each:\n\n{rates}"
