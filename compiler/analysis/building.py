@@ -11,9 +11,9 @@ from xdsl.ir import Block, Operation
 from xdsl.rewriter import InsertPoint
 
 
-def before(op: Operation) -> Builder:
-    """A builder that inserts before `op`."""
-    return _at(InsertPoint.before(op), op.location)
+def before(op: Operation, location: LocationAttr | None = None) -> Builder:
+    """A builder that inserts before `op`; what has no location gets `location`, or that of `op`."""
+    return _at(InsertPoint.before(op), location or op.location)
 
 
 def after(op: Operation) -> Builder:

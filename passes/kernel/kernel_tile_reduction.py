@@ -60,7 +60,7 @@ def tile_reduction(op: GenericOp, size: int) -> None:
     )
     init = op.outputs[0]
     block = Block(arg_types=[IndexType(), init.type])
-    inner = at_end(block)
+    inner = at_end(block, op.location)
     k, accumulator = block.args
     tile = Tile(k, tile_size(inner, k, size, extent, extent // size))
     tiler = Tiler(inner)

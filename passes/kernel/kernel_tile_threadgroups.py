@@ -63,7 +63,8 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
     for result in results:
         inits.append(outer.insert(tensor.EmptyOp([], result.type)).tensor)
     block = Block(arg_types=[IndexType()] * len(bounds) + [v.type for v in inits])
-    inner = at_end(block)
+    location = results[0].op.location
+    inner = at_end(block, location)
     tiles: list[Tile] = []
     for i, (size, extent) in enumerate(zip(schedule.threadgroup, extents, strict=True)):
         if i in looped and counts[i] != 1:
@@ -83,18 +84,18 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
     for result, dims, shared in zip(results, related, block.args[len(bounds) :], strict=True):
         ranges = result_tiles(result, dims, tiles)
         value = tiler.tile_value(result, ranges)
-        inserts.append(
-            ParallelInsertSliceOp(
-                value,
-                shared,
-                [t.offset for t in ranges],
-                [t.size for t in ranges],
-                [1] * len(ranges),
-            )
+        insert = ParallelInsertSliceOp(
+            value,
+            shared,
+            [t.offset for t in ranges],
+            [t.size for t in ranges],
+            [1] * len(ranges),
         )
+        insert.location = result.op.location
+        inserts.append(insert)
     inner.insert(InParallelOp(Region(Block(inserts))))
     loop = ForallOp(bounds, inits, Region(block), block_mapping(len(bounds)))
-    loop.location = results[0].op.location
+    loop.location = location
     outer.insert(loop)
     for i, value in enumerate(loop.res):
         terminator.operands[i] = value

@@ -62,7 +62,7 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
     assert isinstance(in_parallel, InParallelOp)
     inserts = [op for op in in_parallel.region.block.ops if isinstance(op, ParallelInsertSliceOp)]
     old_ops = list(body.ops)[:-1]
-    outer = before(in_parallel)
+    outer = before(in_parallel, blocks.location)
 
     counts = [-(-n // t) for n, t in zip(schedule.threadgroup, schedule.thread, strict=True)]
     looped = [i for i, count in enumerate(counts) if count != 1]
@@ -80,7 +80,7 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
         for insert in inserts
     ]
     block = Block(arg_types=[IndexType()] * len(bounds) + [v.type for v in shared])
-    inner = at_end(block)
+    inner = at_end(block, blocks.location)
     offsets = [
         apply_map(inner, AffineDimExpr(0) * t, [block.args[looped.index(i)]]) if i in looped else 0
         for i, t in enumerate(schedule.thread)
@@ -92,15 +92,15 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
     for insert, dims, arg in zip(inserts, related, block.args[len(bounds) :], strict=True):
         ranges = result_tiles(insert.source, dims, tiles)
         value = tiler.tile_value(insert.source, ranges)
-        nested.append(
-            ParallelInsertSliceOp(
-                value,
-                arg,
-                [t.offset for t in ranges],
-                [t.size for t in ranges],
-                [1] * len(ranges),
-            )
+        inner_insert = ParallelInsertSliceOp(
+            value,
+            arg,
+            [t.offset for t in ranges],
+            [t.size for t in ranges],
+            [1] * len(ranges),
         )
+        inner_insert.location = insert.location
+        nested.append(inner_insert)
     inner.insert(InParallelOp(Region(Block(nested))))
     loop = ForallOp(bounds, shared, Region(block), thread_mapping(len(bounds)))
     loop.location = blocks.location
