@@ -36,19 +36,19 @@ from .turning import gathered
 def scattered(emit: Emitter, draft: Draft, type_: TensorType[Attribute]) -> SSAValue:
     """The sum over the iterations of the draft's contribution, each at the indices that it gives.
 
-    Indices that are linear in the loops are solved instead.
+    Indices that are linear in the loops, or remainders of that, are solved instead.
     """
     kept = {loop for index in draft.values[1:] for loop in draft.loops_of(index)}
     hoist(emit, draft, kept)
     extents = draft.extents
     exprs = [affine_of(index, extents) for index in draft.values[1:]]
     known = [e for e in draft.places if e is not None]
-    if len(known) == len(exprs):
-        map_ = AffineMap(len(extents), 0, tuple(known))
+    map_ = AffineMap(len(extents), 0, tuple(known))
+    if len(known) == len(exprs) and linear_forms(map_, type_.get_shape()) is not None:
         draft.values = draft.values[:1]
         draft.prune()
         result = gathered(emit, draft, map_, type_)
-        assert result is not None, "sums of loops can be solved"
+        assert result is not None
         return result
     return _by_scatter(emit, draft, exprs, type_)
 
@@ -56,9 +56,9 @@ def scattered(emit: Emitter, draft: Draft, type_: TensorType[Attribute]) -> SSAV
 def gathered_or_scattered(
     emit: Emitter, draft: Draft, map_: AffineMap, type_: TensorType[Attribute]
 ) -> SSAValue:
-    """`gathered`, also by maps with divisions and remainders."""
+    """`gathered`, also by maps that cannot be solved."""
     hoist(emit, draft, set(map_.used_dims()))
-    if linear_forms(map_) is None:
+    if linear_forms(map_, type_.get_shape()) is None:
         loops = loop_indices(draft.emit, len(draft.extents))
         draft.values += [materialize(draft.emit, e, loops) for e in map_.results]
         draft.prune()

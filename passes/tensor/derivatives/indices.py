@@ -1,4 +1,4 @@
-"""Computed indices as linear functions of the loops, where they are that."""
+"""Computed indices as linear functions of the loops, or remainders of these, where they are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from math import inf
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 from ingot.compiler.analysis.affine_maps import linear_form
 from ingot.compiler.analysis.index_bounds import Bounds, index_bounds
@@ -14,9 +20,11 @@ from ingot.compiler.analysis.scalar_folding import int_of
 from ingot.compiler.dialects import arith
 from ingot.compiler.dialects.linalg import IndexOp
 
+_FAR = (1 << 31) - 1
+
 
 def affine_of(value: SSAValue, extents: Sequence[int]) -> AffineExpr | None:
-    """An index as a linear function of the loops, where it is one."""
+    """An index as a linear function of the loops, or one with remainders, where it is that."""
     number = int_of(value)
     if number is not None:
         return AffineConstantExpr(number)
@@ -47,14 +55,65 @@ def affine_of(value: SSAValue, extents: Sequence[int]) -> AffineExpr | None:
                 if low >= limit if isinstance(owner, arith.MaxSIOp) else high <= limit:
                     return affine_of(inner, extents)
             return None
+        case arith.RemSIOp() | arith.RemUIOp() if index_bounds(owner.lhs, extents)[0] >= 0:
+            return _remainder(owner.lhs, owner.rhs, extents)
+        case arith.SelectOp() if (remainder := _floored(owner)) is not None:
+            return _remainder(remainder.lhs, remainder.rhs, extents)
         case _:
             return None
+
+
+def _remainder(value: SSAValue, modulus: SSAValue, extents: Sequence[int]) -> AffineExpr | None:
+    number, expr = int_of(modulus), affine_of(value, extents)
+    if number is None or number < 1 or expr is None or linear_form(expr, len(extents)) is None:
+        return None
+    # What was wrapped on the way has another remainder.
+    low, high = index_bounds(value, extents)
+    return expr % number if low > -_FAR and high < _FAR else None
+
+
+def _floored(op: arith.SelectOp) -> arith.RemSIOp | None:
+    """The remainder of which `op` is what goes from 0 on: `r < 0 ? r + n : r`."""
+    remainder, moved = op.rhs.owner, op.lhs.owner
+    if not isinstance(remainder, arith.RemSIOp) or not isinstance(moved, arith.AddiOp):
+        return None
+    if {moved.lhs, moved.rhs} != {remainder.result, remainder.rhs}:
+        return None
+    signs = [_holds(op.cond, remainder.result, number) for number in (-1, 0, 1)]
+    return remainder if signs == [True, False, False] else None
+
+
+def _holds(condition: SSAValue, value: SSAValue, number: int) -> bool | None:
+    """A condition made of comparisons of `value` with 0, if it is `number`; None for others."""
+    constant = int_of(condition)
+    if constant is not None:
+        return constant != 0
+    owner = condition.owner
+    if isinstance(owner, arith.CmpiOp) and owner.lhs is value and int_of(owner.rhs) == 0:
+        predicate = _NAMES[owner.predicate.value.data]
+        compared = {"slt": number < 0, "sge": number >= 0, "eq": number == 0, "ne": number != 0}
+        return compared.get(predicate)
+    if not isinstance(owner, arith.CmpiOp | arith.AndIOp | arith.OrIOp | arith.XOrIOp):
+        return None
+    left, right = (_holds(operand, value, number) for operand in owner.operands)
+    if left is None or right is None:
+        return None
+    match owner:
+        case arith.AndIOp():
+            return left and right
+        case arith.OrIOp():
+            return left or right
+        case arith.XOrIOp():
+            return left != right
+        case _:
+            predicate = _NAMES[owner.predicate.value.data]
+            return {"eq": left == right, "ne": left != right}.get(predicate)
 
 
 def place_of(
     index: SSAValue, condition: SSAValue | None, extents: Sequence[int], size: int
 ) -> AffineExpr | None:
-    """An index as a linear function of the loops wherever `condition` holds.
+    """An index as a function of the loops wherever `condition` holds, as `affine_of` has it.
 
     Pads and concatenations read by a clamped index, and select the element where the index was
     inside: what the clamp does outside does not matter then. None where the index is another
@@ -75,6 +134,11 @@ def place_of(
     if expr is None:
         return None
     least, most = index_bounds(index, extents)
+    match expr:
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mod, rhs=AffineConstantExpr(value=modulus)):
+            least, most = 0, modulus - 1
+        case _:
+            pass
     for known_low, known_high in _bounds_under(condition, expr, extents):
         least, most = max(least, known_low), min(most, known_high)
     return expr if least >= low and most <= high else None

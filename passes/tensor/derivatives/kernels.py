@@ -137,6 +137,18 @@ class Turned:
         return len(self.shape)
 
     @property
+    def loops(self) -> int:
+        """Loops of the turned kernel: dimensions, loops that stayed loops, rounds."""
+        return self.rank + len(self.inversion.reduced) + len(self.inversion.repeated)
+
+    @property
+    def loop_extents(self) -> tuple[int, ...]:
+        """How far they run."""
+        inversion = self.inversion
+        reduced = (self.extents[loop] for loop in inversion.reduced)
+        return (*self.shape, *reduced, *(inversion.rounds[dim] for dim in inversion.repeated))
+
+    @property
     def computed(self) -> set[int]:
         """The loops that are no loops of the turned kernel, but follow from its loops."""
         pivots = {pivot for pivot in self.inversion.pivots if pivot is not None}
@@ -160,7 +172,7 @@ class Turned:
 
         `same` is the map by which the forward op reads the element that a thread computes.
         """
-        count = self.rank + len(self.inversion.reduced)
+        count = self.loops
         if map_ == same:
             return AffineMap(count, 0, tuple(AffineDimExpr(i) for i in range(self.rank)))
         dims: list[AffineExpr] = []

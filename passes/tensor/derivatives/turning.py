@@ -9,11 +9,10 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from ingot.compiler.analysis.affine_maps import plain_dims, simplify
+from ingot.compiler.analysis.affine_maps import plain_dims
 from ingot.compiler.analysis.generics import Emitter, all_of, clamp, erase, materialize
 from ingot.compiler.analysis.map_inversion import (
     Form,
-    Inversion,
     invert,
     linear_forms,
     reads_whole,
@@ -34,12 +33,12 @@ def gathered(
 ) -> SSAValue | None:
     """For each element of `type_` the sum over the iterations that `map_` leads to it.
 
-    None when the map has divisions or remainders, so that it cannot be solved.
+    None when the map cannot be solved.
     """
-    forms = linear_forms(map_)
+    shape = type_.get_shape()
+    forms = linear_forms(map_, shape)
     if forms is None:
         return None
-    shape = type_.get_shape()
     if 0 in shape or 0 in draft.extents:
         return zeros(emit, type_)
     if reads_whole(map_, draft.extents, shape):
@@ -50,7 +49,7 @@ def gathered(
         part = TensorType(element, [draft.extents[loop] for loop in loops])
         compact = summed(emit, draft, loops, part)
         draft, map_ = _copying(emit, compact, map_, loops)
-        forms = linear_forms(map_)
+        forms = linear_forms(map_, shape)
         assert forms is not None
     inversion = invert(forms, draft.extents, range(len(draft.extents)))
     turned = Turned(inversion, shape, draft.extents)
@@ -66,8 +65,8 @@ def _copying(
     places: list[AffineExpr] = [AffineConstantExpr(0)] * map_.num_dims
     for i, loop in enumerate(loops):
         places[loop] = AffineDimExpr(i)
-    results = (e.replace_dims_and_symbols(places, ()) for e in map_.results)
-    return draft, AffineMap(len(loops), 0, tuple(simplify(e, len(loops)) for e in results))
+    results = tuple(e.replace_dims_and_symbols(places, ()) for e in map_.results)
+    return draft, AffineMap(len(loops), 0, results)
 
 
 def _guarded(
@@ -78,12 +77,11 @@ def _guarded(
     type_: TensorType[Attribute],
 ) -> SSAValue:
     """Each element computes which iterations read it, and adds those that exist."""
-    inversion = turned.inversion
     first = draft.block.first_op
     start = Emitter.at_end(draft.block, emit.location) if first is None else Emitter.before(first)
     start.location = emit.location
     before = [o for o in draft.block.ops if isinstance(o, IndexOp)]
-    loops, guards = _loop_values(start, draft, inversion, type_.get_shape())
+    loops, guards = _loop_values(start, turned)
     if draft.block.first_op is not first:
         draft.emit = Emitter.at_end(draft.block, draft.emit.location)
     operands, maps = draft.operands, draft.maps
@@ -108,7 +106,7 @@ def _guarded(
         zero = constant(draft.emit, 0.0, draft.type)
         guard = all_of(draft.emit, guards)
         draft.values[0] = draft.emit.add(arith.SelectOp(guard, draft.value, zero)).result
-    draft.extents = (*type_.get_shape(), *(draft.extents[i] for i in inversion.reduced))
+    draft.extents = turned.loop_extents
     draft.prune()
     return finish(emit, draft, type_)
 
@@ -118,28 +116,49 @@ def _replace(draft: Draft, old: BlockArgument, new: SSAValue) -> None:
     draft.values = [new if v is old else v for v in draft.values]
 
 
-def _loop_values(
-    emit: Emitter, draft: Draft, inversion: Inversion, shape: Sequence[int]
-) -> tuple[list[SSAValue], list[SSAValue]]:
+def _loop_values(emit: Emitter, turned: Turned) -> tuple[list[SSAValue], list[SSAValue]]:
     """The forward loops as values of the turned kernel, and when such an iteration exists."""
-    positions = [emit.add(IndexOp(i)).result for i in range(len(shape))]
-    loops: dict[int, SSAValue] = {}
-    for i, loop in enumerate(inversion.reduced):
-        loops[loop] = emit.add(IndexOp(len(shape) + i)).result
+    inversion, extents = turned.inversion, turned.extents
+    indices = [emit.add(IndexOp(i)).result for i in range(turned.loops)]
+    positions, rest = indices[: turned.rank], indices[turned.rank :]
+    loops: dict[int, SSAValue] = dict(zip(inversion.reduced, rest, strict=False))
+    rounds = dict(zip(inversion.repeated, rest[len(inversion.reduced) :], strict=True))
     guards: list[SSAValue] = []
     for dim in inversion.order:
         form, pivot = inversion.forms[dim], inversion.pivots[dim]
-        rest = _linear(emit, form, pivot, loops)
+        others = _linear(emit, form, pivot, loops)
         distance = positions[dim]
-        if rest is not None:
-            distance = emit.add(arith.SubiOp(distance, rest)).result
+        if others is not None:
+            distance = emit.add(arith.SubiOp(distance, others)).result
+        bounds = span(form, pivot, turned.shape[dim], extents)
+        if pivot is not None and form.coefficients[pivot] < 0:
+            distance = emit.add(arith.SubiOp(emit.index(0), distance)).result
+        if form.modulus is not None:
+            distance = _remainder(emit, distance, form.modulus, bounds)
+            bounds = (0, form.modulus - 1)
         if pivot is None:
             guards.append(emit.add(arith.CmpiOp(distance, emit.index(0), "eq")).result)
             continue
-        bounds = span(form, pivot, shape[dim], draft.extents)
-        scale, extent = form.coefficients[pivot], draft.extents[pivot]
-        loops[pivot] = _divided(emit, distance, scale, extent, bounds, guards)
-    return [loops[i] for i in range(len(draft.extents))], guards
+        if dim in rounds and form.modulus is not None:
+            further = emit.add(arith.MuliOp(rounds[dim], emit.index(form.modulus))).result
+            distance = emit.add(arith.AddiOp(distance, further)).result
+            bounds = (0, inversion.rounds[dim] * form.modulus - 1)
+        step = abs(form.coefficients[pivot])
+        loops[pivot] = _divided(emit, distance, step, extents[pivot], bounds, guards)
+    return [loops[i] for i in range(len(extents))], guards
+
+
+def _remainder(
+    emit: Emitter, distance: SSAValue, modulus: int, bounds: tuple[int, int]
+) -> SSAValue:
+    """`distance mod modulus`, which is not negative."""
+    low, high = bounds
+    if low < 0:
+        shift = -(low // modulus) * modulus
+        distance = emit.add(arith.AddiOp(distance, emit.index(shift))).result
+    if low >= 0 and high < modulus:
+        return distance
+    return emit.add(arith.RemUIOp(distance, emit.index(modulus))).result
 
 
 def _linear(
@@ -160,27 +179,25 @@ def _linear(
 def _divided(
     emit: Emitter,
     distance: SSAValue,
-    scale: int,
+    step: int,
     extent: int,
     bounds: tuple[int, int],
     guards: list[SSAValue],
 ) -> SSAValue:
-    """`distance / scale` moved into a loop's range; `guards` gains when that is the iteration.
+    """`distance / step` moved into a loop's range; `guards` gains when that is the iteration.
 
-    `bounds` are those of the distance, with the sign of the scale taken off.
+    `bounds` are those of the distance.
     """
-    if scale < 0:
-        distance = emit.add(arith.SubiOp(emit.index(0), distance)).result
-    reach = abs(scale) * (extent - 1)
+    reach = step * (extent - 1)
     low, high = bounds
     if low < 0:
         guards.append(emit.add(arith.CmpiOp(distance, emit.index(0), "sge")).result)
     if high > reach:
         guards.append(emit.add(arith.CmpiOp(distance, emit.index(reach), "sle")).result)
     inside = clamp(emit, distance, 0 if low < 0 else None, reach if high > reach else None)
-    if abs(scale) == 1:
+    if step == 1:
         return inside
-    step = emit.index(abs(scale))
-    rest = emit.add(arith.RemUIOp(inside, step)).result
+    divisor = emit.index(step)
+    rest = emit.add(arith.RemUIOp(inside, divisor)).result
     guards.append(emit.add(arith.CmpiOp(rest, emit.index(0), "eq")).result)
-    return emit.add(arith.DivUIOp(inside, step)).result
+    return emit.add(arith.DivUIOp(inside, divisor)).result

@@ -35,7 +35,7 @@ def as_padded_contraction(
     if {id(s) for s in sides} != {id(a) for a in draft.block.args} or None in inversion.pivots:
         return None
     pivots = turned.computed
-    if any(len(pivots & set(form.loops)) > 1 for form in inversion.forms):
+    if any(len(pivots & set(form.loops)) > 1 or form.modulus for form in inversion.forms):
         return None
     users = [i for i, m in enumerate(draft.maps) if pivots & set(m.used_dims())]
     if len(users) != 1:
@@ -56,7 +56,7 @@ def as_padded_contraction(
     assert weights_map is not None
     draft.operands[which], draft.maps[which] = image, map_
     draft.operands[other], draft.maps[other] = weights, weights_map
-    draft.extents = (*turned.shape, *(draft.extents[i] for i in inversion.reduced))
+    draft.extents = turned.loop_extents
     return finish(emit, draft, type_)
 
 
@@ -80,7 +80,7 @@ def _padded(
     """Operand `which` with zeros wherever the turned kernel asks for no iteration, and its map; the
     loops `flipped` count from their ends."""
     source, map_ = draft.operands[which], draft.maps[which]
-    count = turned.rank + len(turned.inversion.reduced)
+    count = turned.loops
     shape = list(shape_of(source))
     offsets, strides = [0] * len(shape), [1] * len(shape)
     exprs: list[AffineExpr] = []
@@ -157,4 +157,4 @@ def _plain_map(turned: Turned, loops: Sequence[int]) -> AffineMap:
     exprs = [turned.expr(loop) for loop in loops]
     known = tuple(e for e in exprs if e is not None)
     assert len(known) == len(loops)
-    return AffineMap(turned.rank + len(turned.inversion.reduced), 0, known)
+    return AffineMap(turned.loops, 0, known)

@@ -1,4 +1,4 @@
-// RUN: ingot-opt %s -p 'linalg-differentiate{function=elementwise},linalg-differentiate{function=product wrt="b" with-value=true},linalg-differentiate{function=nograd},canonicalize-tensor,cse' | filecheck %s
+// RUN: ingot-opt %s -p 'linalg-differentiate{function=elementwise},linalg-differentiate{function=product wrt="b" with-value=true},linalg-differentiate{function=nograd},linalg-differentiate{function=round},canonicalize-tensor,cse' | filecheck %s
 
 #id = affine_map<(d0) -> (d0)>
 
@@ -51,4 +51,36 @@ func.func @nograd(%x: tensor<4xf32>, %y: tensor<4xf32> {ingot.nograd}, %i: tenso
     linalg.yield %t : f32
   } -> tensor<4xf32>
   return %p : tensor<4xf32>
+}
+
+// A read that goes round the end is turned round: each of the 5 elements was read by up to 3 of the 12
+// iterations, the last of which exist for two of the elements only.
+// CHECK-LABEL: func.func @round
+// CHECK-NOT:     ingot.scatter
+// CHECK:         %d_x = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins({{%.*}} : tensor<3xf32>) outs({{%.*}} : tensor<5xf32>)
+// CHECK:           [[P:%.*]] = linalg.index 0 : index
+// CHECK:           [[N:%.*]] = linalg.index 1 : index
+// CHECK:           [[R:%.*]] = arith.remui {{%.*}}, {{%.*}} : index
+// CHECK-NEXT:      [[F:%.*]] = arith.muli [[N]], {{%.*}} : index
+// CHECK-NEXT:      [[I:%.*]] = arith.addi [[R]], [[F]] : index
+// CHECK:           [[E:%.*]] = arith.cmpi sle, [[I]], {{%.*}} : index
+// CHECK:           tensor.extract %d_y
+// CHECK:           arith.select [[E]]
+func.func @round(%x: tensor<5xf32>) -> tensor<12xf32> {
+  %e = tensor.empty() : tensor<12xf32>
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<12xf32>) {
+  ^bb0(%out: f32):
+    %three = arith.constant 3 : index
+    %size = arith.constant 5 : index
+    %zero = arith.constant 0 : index
+    %i = linalg.index 0 : index
+    %j = arith.subi %i, %three : index
+    %r = arith.remsi %j, %size : index
+    %below = arith.cmpi slt, %r, %zero : index
+    %up = arith.addi %r, %size : index
+    %at = arith.select %below, %up, %r : index
+    %t = tensor.extract %x[%at] : tensor<5xf32>
+    linalg.yield %t : f32
+  } -> tensor<12xf32>
+  return %y : tensor<12xf32>
 }

@@ -11,8 +11,13 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from ingot.compiler.analysis.map_inversion import Form, invert, linear_forms, reads_whole, span
 
 
-def form(*coefficients: int, offset: int = 0) -> Form:
-    return Form(coefficients, offset)
+def form(*coefficients: int, offset: int = 0, modulus: int | None = None) -> Form:
+    return Form(coefficients, offset, modulus)
+
+
+def place_of(form: Form, point: Sequence[int]) -> int:
+    place = sum(c * i for c, i in zip(form.coefficients, point, strict=True)) + form.offset
+    return place if form.modulus is None else place % form.modulus
 
 
 def iterations_by_inversion(
@@ -21,13 +26,18 @@ def iterations_by_inversion(
     """The iterations that read `place`, as a turned kernel finds them."""
     inversion = invert(forms, extents, range(len(extents)))
     found: set[tuple[int, ...]] = set()
-    for point in itertools.product(*(range(extents[i]) for i in inversion.reduced)):
-        loops = dict(zip(inversion.reduced, point, strict=True))
+    summed = [*(extents[i] for i in inversion.reduced), *inversion.rounds]
+    for point in itertools.product(*map(range, summed)):
+        loops = dict(zip(inversion.reduced, point, strict=False))
+        rounds = point[len(inversion.reduced) :]
         exists = True
         for dim in inversion.order:
             pivot, f = inversion.pivots[dim], inversion.forms[dim]
             rest = place[dim] - f.offset
             rest -= sum(f.coefficients[i] * loops[i] for i in f.loops if i != pivot)
+            if f.modulus is not None:
+                scale = 1 if pivot is None else f.coefficients[pivot]
+                rest = (scale * rest % f.modulus + rounds[dim] * f.modulus) * scale
             if pivot is None:
                 exists &= rest == 0
                 continue
@@ -35,7 +45,9 @@ def iterations_by_inversion(
             exists &= remainder == 0 and 0 <= value < extents[pivot]
             loops[pivot] = value
         if exists:
-            found.add(tuple(loops[i] for i in range(len(extents))))
+            iteration = tuple(loops[i] for i in range(len(extents)))
+            assert iteration not in found, "an iteration counts once"
+            found.add(iteration)
     return found
 
 
@@ -51,16 +63,21 @@ def iterations_by_inversion(
         ((form(1, 1, 0), form(0, 1, 1)), (3, 4, 2)),
         ((form(1, 0), form(0, 0, offset=2), form(1, 1)), (3, 3)),
         ((form(-2, 3, offset=8),), (4, 3)),
+        ((form(1, 0, modulus=3), form(0, 1)), (3, 2)),
+        ((form(1, offset=-2, modulus=5),), (12,)),
+        ((form(-1, 2, offset=1, modulus=4),), (9, 3)),
+        ((form(1, 1, modulus=6),), (2, 3)),
+        ((form(1, 1, 0, 0, modulus=4), form(0, 0, 1, -1, modulus=3)), (4, 2, 7, 2)),
+        ((form(1, modulus=3), form(1, offset=1, modulus=3)), (5,)),
+        ((form(1, 0), form(1, 1, modulus=3)), (4, 5)),
     ],
 )
 def test_inversion_finds_the_iterations(forms: Sequence[Form], extents: Sequence[int]) -> None:
     reads: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     for point in itertools.product(*map(range, extents)):
-        place = tuple(
-            sum(c * i for c, i in zip(f.coefficients, point, strict=True)) + f.offset for f in forms
-        )
+        place = tuple(place_of(f, point) for f in forms)
         reads.setdefault(place, set()).add(point)
-    sizes = [max(p[d] for p in reads) + 2 for d in range(len(forms))]
+    sizes = [f.modulus or max(p[d] for p in reads) + 2 for d, f in enumerate(forms)]
     for place in itertools.product(*map(range, sizes)):
         assert iterations_by_inversion(forms, extents, place) == reads.get(place, set())
 
@@ -79,10 +96,14 @@ def test_span_is_what_positions_ask_for(coefficients: tuple[int, int]) -> None:
     assert span(f, 0, size, extents) == (min(asked), max(asked))
 
 
-def test_maps_with_divisions_have_no_forms() -> None:
+def test_maps_that_cannot_be_solved_have_no_forms() -> None:
     d0, d1 = AffineDimExpr(0), AffineDimExpr(1)
-    assert linear_forms(AffineMap(2, 0, (d0 * 2 + d1, d1))) == (form(2, 1), form(0, 1))
-    assert linear_forms(AffineMap(2, 0, (d0 // 2,))) is None
+    assert linear_forms(AffineMap(2, 0, (d0 * 2 + d1, d1)), (9, 3)) == (form(2, 1), form(0, 1))
+    assert linear_forms(AffineMap(2, 0, (d0 // 2,)), (9,)) is None
+    wraps = AffineMap(2, 0, ((d0 * 2 - d1 + 1) % 5,))
+    assert linear_forms(wraps, (5,)) == (form(2, -1, offset=1, modulus=5),)
+    assert linear_forms(wraps, (6,)) is None, "the last element is left out"
+    assert linear_forms(AffineMap(1, 0, ((d0 * 2) % 5,)), (5,)) is None, "no loop goes by ones"
 
 
 def test_a_part_is_not_the_whole() -> None:
