@@ -67,16 +67,18 @@ class LoadedBundle:
         """The functions by name, in the order of the source."""
         return {function.name: _signature(function) for function in self.bundle.functions}
 
-    def bind(self, device: Device | str) -> Program:
+    def bind(self, device: Device | str, untrusted: bool = False) -> Program:
         """Make the functions ready to run on a device, or on one named like `vulkan:0`.
 
-        Raises `DeviceUnavailableError`, `NoVariantError` when the device lacks something, or
+        With `untrusted` the named device keeps kernels of strangers to their buffers. Raises
+        `DeviceUnavailableError`, `NoVariantError` when the device lacks something, or
         `KernelError`.
         """
         from ingot.runtime.devices import open_device
         from ingot.runtime.program import Program
 
-        return Program(self.bundle, open_device(device) if isinstance(device, str) else device)
+        opened = open_device(device, untrusted) if isinstance(device, str) else device
+        return Program(self.bundle, opened)
 
 
 def load(path: str | os.PathLike[str]) -> LoadedBundle:

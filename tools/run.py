@@ -58,6 +58,11 @@ if TYPE_CHECKING:
     metavar="SPEC",
     help="Write a result to @file.npy, or all to @file.npz (out0, ...) instead of printing.",
 )
+@click.option(
+    "--untrusted",
+    is_flag=True,
+    help="Keep the kernels of a bundle from a stranger to their buffers; slower.",
+)
 @click.option("--verify", is_flag=True, help="Compare with the reference evaluator (.mlir only).")
 @click.option(
     "--math",
@@ -87,6 +92,7 @@ def command(
     inputs: tuple[str, ...],
     device_name: str,
     outputs: tuple[str, ...],
+    untrusted: bool,
     verify: bool,
     math: str,
     demote_f64: bool,
@@ -117,7 +123,7 @@ def command(
                 " run the .mlir file it was compiled from"
             )
         program_text = "" if is_bundle else text_of(data, file, sources)
-        device = open_device(device_name)
+        device = open_device(device_name, untrusted)
         if program_text:
             loaded = _load(_compile(program_text, sources.main, device, math, demote_f64), file)
         else:

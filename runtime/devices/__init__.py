@@ -21,6 +21,13 @@ BACKENDS: dict[str, tuple[str, str]] = {
 """Module and class of each backend."""
 
 
+_SHIELDED: dict[str, tuple[str, str]] = {
+    "vulkan": ("ingot.runtime.devices.vulkan.shield", "ShieldedVulkanDevice"),
+    "host": ("ingot.runtime.devices.host.sandbox", "SandboxedHostDevice"),
+}
+"""Those that keep the kernels of strangers to their buffers; docs/security.md says how."""
+
+
 class Backend(Protocol):
     """The class methods that a device class offers beside the HAL's `Device`."""
 
@@ -44,18 +51,24 @@ def list_devices() -> list[DeviceInfo]:
     return found
 
 
-def open_device(name: str) -> Device:
+def open_device(name: str, untrusted: bool = False) -> Device:
     """Open a device by name: `vulkan`, `vulkan:1`, `vulkan:llvmpipe`, `host`, `metal`.
 
-    Raises `DeviceUnavailableError`, in one line that says what to install or which names there are.
+    With `untrusted` it is one for bundles from strangers, which is slower. Raises
+    `DeviceUnavailableError`, in one line that says what to install or which names there are.
     """
     backend, _, selector = name.partition(":")
     if backend not in BACKENDS:
         known = ", ".join(BACKENDS)
         raise DeviceUnavailableError(f"there is no device '{name}'; devices are: {known}")
-    return _backend(backend).open(selector)
+    if untrusted and backend not in _SHIELDED:
+        known = ", ".join(_SHIELDED)
+        raise DeviceUnavailableError(
+            f"'{backend}' cannot keep strangers' kernels to their buffers; these can: {known}"
+        )
+    return _backend(backend, untrusted).open(selector)
 
 
-def _backend(name: str) -> Backend:
-    module, kind = BACKENDS[name]
+def _backend(name: str, untrusted: bool = False) -> Backend:
+    module, kind = (_SHIELDED if untrusted else BACKENDS)[name]
     return getattr(import_module(module), kind)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from struct import unpack
 from time import perf_counter_ns
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 import numpy as np
 
 from ingot.runtime.devices.host.binding import Binding
-from ingot.runtime.devices.host.kernel import DEFAULT_SCHEDULE, HostKernel, Schedule
+from ingot.runtime.devices.host.kernel import DEFAULT_SCHEDULE, Schedule
 from ingot.runtime.devices.host.memory import GuardedMemory
 from ingot.runtime.errors import KernelError
 from ingot.runtime.hal import Buffer, BufferRange, CommandBuffer, Device, Memory, Pipeline
@@ -77,10 +77,26 @@ class WrappedBuffer(Buffer):
         pass
 
 
+class Runnable(Protocol):
+    """A compiled kernel, in this process or in another one; `HostKernel.run` says what it does."""
+
+    def run(
+        self,
+        buffers: Sequence[Binding],
+        groups: tuple[int, int, int],
+        threadgroup_size: tuple[int, int, int],
+        *,
+        push_constants: bytes = b"",
+        argument_buffer: bool = False,
+        schedule: Schedule = DEFAULT_SCHEDULE,
+        guard: bool = True,
+    ) -> None: ...
+
+
 class HostPipeline(Pipeline):
     """A kernel and its compiled form."""
 
-    def __init__(self, device: Device, kernel: Kernel, host_kernel: HostKernel) -> None:
+    def __init__(self, device: Device, kernel: Kernel, host_kernel: Runnable) -> None:
         super().__init__(device, kernel)
         self.host_kernel: Final = host_kernel
 

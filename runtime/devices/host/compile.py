@@ -70,6 +70,8 @@ _EXECUTION_FLAGS = (
     # Uninitialized variables are the same garbage in every run.
     "-ftrivial-auto-var-init=pattern",
 )
+_MOST_SECONDS = 300
+"""Of one clang process: a text can keep it busy for ever."""
 _FORMAT = "1"
 """Changes when the meaning of a cached file does."""
 
@@ -98,8 +100,8 @@ class CompiledKernel:
 
 
 @dataclass(frozen=True)
-class _Unit:
-    """A kernel on its way to the cache."""
+class BuiltKernel:
+    """A kernel and its library in the cache."""
 
     source: KernelSource
     reflection: Reflection
@@ -135,20 +137,27 @@ def compile_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[Comp
     `jobs` is the number of clang processes at a time. Raises `KernelCompileError` with clang's
     first error, or `ClangNotFoundError`.
     """
-    clang = find_clang()
     engine()
+    return [load_kernel(built) for built in build_kernels(sources, jobs)]
+
+
+def build_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[BuiltKernel]:
+    """Compile kernels as `compile_kernels` does, without loading anything into this process."""
+    clang = find_clang()
     try:
         units = [_unit(clang, source) for source in sources]
         missing = list({u.key: u for u in units if not u.path.exists()}.values())
         if missing:
             _build(clang, missing, max(1, jobs))
             prune()
+        for unit in units:
+            os.utime(unit.path)  # so that `prune` knows what is in use
     except OSError as error:
         raise DeviceError(
             f"the compile cache '{cache_directory()}' cannot be used ({error}); INGOT_CACHE_DIR "
             "moves it"
         ) from error
-    return [_load(unit) for unit in units]
+    return units
 
 
 def execution_command(clang: Clang, optimization: int) -> list[str]:
@@ -167,7 +176,7 @@ def execution_command(clang: Clang, optimization: int) -> list[str]:
     return [*command, "-isystem", str(include_directory())]
 
 
-def _unit(clang: Clang, source: KernelSource) -> _Unit:
+def _unit(clang: Clang, source: KernelSource) -> BuiltKernel:
     reflection = reflect(source.msl)
     signature = reflection.kernel(source.entry_point)
     if signature is None:
@@ -186,7 +195,7 @@ def _unit(clang: Clang, source: KernelSource) -> _Unit:
     )
     suffix = "dylib" if sys.platform == "darwin" else "so"
     path = cache_directory() / f"kernel-{key}.{suffix}"
-    return _Unit(source, reflection, signature, key, path)
+    return BuiltKernel(source, reflection, signature, key, path)
 
 
 def precompiled_header(clang: Clang, command: list[str]) -> list[str]:
@@ -208,7 +217,7 @@ def precompiled_header(clang: Clang, command: list[str]) -> list[str]:
     return ["-include-pch", str(build_once(cache_directory() / f"header-{key}.pch", build))]
 
 
-def _build(clang: Clang, units: list[_Unit], jobs: int) -> None:
+def _build(clang: Clang, units: list[BuiltKernel], jobs: int) -> None:
     """Compile units in up to `jobs` processes; a batch that fails is compiled one by one."""
     together = [u for u in units if not u.stands_alone]
     batches = [together[i::jobs] for i in range(jobs) if together[i::jobs]]
@@ -230,7 +239,7 @@ def _build(clang: Clang, units: list[_Unit], jobs: int) -> None:
 class _Compilation:
     """One clang process that makes a library of some kernels."""
 
-    def __init__(self, clang: Clang, batch: list[_Unit]) -> None:
+    def __init__(self, clang: Clang, batch: list[BuiltKernel]) -> None:
         self._batch = batch
         command = execution_command(clang, batch[0].source.optimization)
         header = precompiled_header(clang, command)
@@ -258,7 +267,12 @@ class _Compilation:
         if self._finished:
             return self._errors
         self._finished = True
-        _, output = self._process.communicate()
+        try:
+            _, output = self._process.communicate(timeout=_MOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+            output = f"clang did not end within {_MOST_SECONDS} seconds"
         if self._process.returncode:
             self._errors = output
         else:
@@ -268,16 +282,16 @@ class _Compilation:
         return self._errors
 
 
-def _first_error(unit: _Unit, output: str) -> str:
+def _first_error(unit: BuiltKernel, output: str) -> str:
     match = re.search(r"[^/\n]*\.metal:(\d+):\d+: (?:fatal )?error: (.*)", output)
     where = f"line {match.group(1)}: {match.group(2)}" if match else output.strip()
     return f"kernel '{unit.signature.name}' does not compile for the host device: {where}"
 
 
-def _load(unit: _Unit) -> CompiledKernel:
+def load_kernel(unit: BuiltKernel) -> CompiledKernel:
+    """Load the library of a kernel, which runs what it has to initialize."""
     try:
         library = ctypes.CDLL(str(unit.path))
-        os.utime(unit.path)  # so that `prune` knows what is in use
     except OSError as error:
         raise KernelCompileError(
             f"kernel '{unit.signature.name}' cannot be loaded ({error}); is the compile cache "

@@ -19,6 +19,7 @@ from ingot.runtime.devices.host.engine import MAX_THREADS
 from ingot.runtime.devices.host.kernel import DEFAULT_SCHEDULE, HostKernel, Order, Schedule
 from ingot.runtime.devices.host.sync import HostQueue, HostSemaphore
 from ingot.runtime.devices.host.toolchain import find_clang
+from ingot.runtime.devices.host.vetting import objection
 from ingot.runtime.devices.info import DeviceInfo
 from ingot.runtime.errors import DeviceUnavailableError, HalUsageError, KernelError
 from ingot.runtime.hal import Buffer, CommandBuffer, Device, Executable, Limits, Memory, Semaphore
@@ -130,22 +131,18 @@ class HostDevice(Device):
         self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]
     ) -> Executable:
         del math_mode, msl_version  # Fast math is a licence, not a duty; one header serves all.
-        for kernel in kernels:
-            if not kernel.msl:
-                raise KernelError(
-                    f"kernel '{kernel.name}' comes as a metallib only; the host device runs MSL "
-                    "text"
-                )
-        compiled = compile_kernels(
-            [KernelSource(kernel.msl, kernel.entry_point) for kernel in kernels],
-            jobs=min(os.cpu_count() or 1, _MOST_COMPILERS),
-        )
+        compiled = compile_kernels(kernel_sources(kernels), self.compilers)
         return Executable(
             tuple(
                 HostPipeline(self, kernel, HostKernel(code))
                 for kernel, code in zip(kernels, compiled, strict=True)
             )
         )
+
+    @property
+    def compilers(self) -> int:
+        """How many clang processes may run at a time."""
+        return min(os.cpu_count() or 1, _MOST_COMPILERS)
 
     def create_command_buffer(self, profiling: bool = False) -> CommandBuffer:
         return HostCommandBuffer(self, self.execution, profiling)
@@ -155,3 +152,16 @@ class HostDevice(Device):
 
     def close(self) -> None:
         self._queue.close()
+
+
+def kernel_sources(kernels: Sequence[Kernel]) -> list[KernelSource]:
+    """The texts of a bundle's kernels; raises `KernelError` for one that is not to be compiled."""
+    for kernel in kernels:
+        if not kernel.msl:
+            raise KernelError(
+                f"kernel '{kernel.name}' comes as a metallib only; the host device runs MSL text"
+            )
+        reason = objection(kernel.msl)
+        if reason:
+            raise KernelError(f"the MSL of kernel '{kernel.name}' is not compiled: {reason}")
+    return [KernelSource(kernel.msl, kernel.entry_point) for kernel in kernels]

@@ -6,14 +6,17 @@ there; so both are checked before it sees the module.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from struct import unpack
+from struct import pack, unpack
 from typing import Final
 
 from ingot.runtime.errors import KernelError
 
 _MAGIC: Final = 0x07230203
 _OP_ENTRY_POINT, _OP_EXECUTION_MODE, _OP_CAPABILITY, _OP_FUNCTION = 15, 16, 17, 54
+_OP_VARIABLE, _OP_DECORATE = 59, 71
+_BINDING, _DESCRIPTOR_SET = 33, 34
 _PRESERVE: Final = 4461  # ExecutionMode SignedZeroInfNanPreserve
 _GL_COMPUTE: Final = 5
 
@@ -73,29 +76,59 @@ class ModuleNeeds:
         return lacks + [feature for feature in modes if feature not in features]
 
 
+@dataclass(frozen=True)
+class Interface:
+    """What a module declares outside of its functions."""
+
+    storage_classes: frozenset[int]
+    """Of its variables (SPIR-V specification, section 3.7)."""
+    bindings: frozenset[int]
+    sets: frozenset[int]
+
+
+def declared_interface(spirv: bytes, kernel: str) -> Interface:
+    """Read variables and descriptors; `KernelError` when the module is damaged."""
+    classes: set[int] = set()
+    numbers: dict[int, set[int]] = {_BINDING: set(), _DESCRIPTOR_SET: set()}
+    for opcode, operands in _declarations(spirv, kernel):
+        if opcode == _OP_VARIABLE and len(operands) >= 3:
+            classes.add(operands[2])
+        elif opcode == _OP_DECORATE and len(operands) == 3 and operands[1] in numbers:
+            numbers[operands[1]].add(operands[2])
+    return Interface(
+        frozenset(classes), frozenset(numbers[_BINDING]), frozenset(numbers[_DESCRIPTOR_SET])
+    )
+
+
 def module_needs(spirv: bytes, kernel: str) -> ModuleNeeds:
     """Read the part of a module before its first function; `KernelError` when it is damaged."""
+    capabilities: list[int] = []
+    entry_points: list[str] = []
+    special_values: list[int] = []
+    for opcode, operands in _declarations(spirv, kernel):
+        if opcode == _OP_CAPABILITY and len(operands) == 1:
+            capabilities.append(operands[0])
+        elif opcode == _OP_ENTRY_POINT and len(operands) > 2 and operands[0] == _GL_COMPUTE:
+            text = pack(f"<{len(operands) - 2}I", *operands[2:]).split(b"\0", 1)[0]
+            entry_points.append(text.decode("utf-8", "replace"))
+        elif opcode == _OP_EXECUTION_MODE and len(operands) == 3 and operands[1] == _PRESERVE:
+            special_values.append(operands[2])
+    return ModuleNeeds(tuple(capabilities), tuple(entry_points), tuple(special_values))
+
+
+def _declarations(spirv: bytes, kernel: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Opcode and operands of every instruction before the first function."""
     if len(spirv) < 20 or len(spirv) % 4:
         raise KernelError(f"the SPIR-V of kernel '{kernel}' is cut off")
     words = unpack(f"<{len(spirv) // 4}I", spirv)
     if words[0] != _MAGIC:
         raise KernelError(f"the SPIR-V of kernel '{kernel}' does not begin with its mark")
-    capabilities: list[int] = []
-    entry_points: list[str] = []
-    special_values: list[int] = []
     at = 5
     while at < len(words):
         length, opcode = words[at] >> 16, words[at] & 0xFFFF
         if length == 0 or at + length > len(words):
             raise KernelError(f"the SPIR-V of kernel '{kernel}' has a cut-off instruction")
         if opcode == _OP_FUNCTION:
-            break
-        if opcode == _OP_CAPABILITY and length == 2:
-            capabilities.append(words[at + 1])
-        elif opcode == _OP_ENTRY_POINT and length > 3 and words[at + 1] == _GL_COMPUTE:
-            name = spirv[4 * (at + 3) : 4 * (at + length)].split(b"\0", 1)[0]
-            entry_points.append(name.decode("utf-8", "replace"))
-        elif opcode == _OP_EXECUTION_MODE and length == 4 and words[at + 2] == _PRESERVE:
-            special_values.append(words[at + 3])
+            return
+        yield opcode, words[at + 1 : at + length]
         at += length
-    return ModuleNeeds(tuple(capabilities), tuple(entry_points), tuple(special_values))
