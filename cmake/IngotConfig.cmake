@@ -1,12 +1,13 @@
 # find_package(Ingot) finds this file in the prefix that Ingot was installed to, or in Ingot_DIR
 # (`ingot --cmake-dir` prints it). It defines
 #
-#   ingot_add_bundle(NAME SRC file.mlir TARGETS metal:apple7 vulkan:generic
+#   ingot_add_bundle(NAME SRC file.mlir... TARGETS metal:apple7 vulkan:generic
 #                    [EMBED] [DEPENDS file...] [OPTIONS --math strict ...])
 #
-#     A target NAME that compiles SRC to NAME.ingot in the build folder, again when SRC changes. The
-#     property INGOT_BUNDLE of the target is the path of the bundle. With EMBED, NAME is a library
-#     to link: it holds the bundle as `NAME_bundle`, and `NAME.h` has typed functions.
+#     A target NAME that compiles SRC to NAME.ingot in the build folder, again when SRC changes; the
+#     functions of several files go into one bundle. The property INGOT_BUNDLE of the target is the
+#     path of the bundle. With EMBED, NAME is a library to link: it holds the bundle as
+#     `NAME_bundle`, and `NAME.h` has typed functions.
 #
 #   Ingot::runtime   the C library, from its sources; Ingot::vulkan, its callbacks for Vulkan
 
@@ -44,14 +45,18 @@ if(NOT TARGET Ingot::runtime)
 endif()
 
 function(ingot_add_bundle name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBED" "SRC" "TARGETS;DEPENDS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBED" "" "SRC;TARGETS;DEPENDS;OPTIONS")
   if(NOT arg_SRC OR NOT arg_TARGETS)
     message(FATAL_ERROR "ingot_add_bundle(${name}) needs SRC and TARGETS")
   endif()
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ingot_add_bundle(${name}): unknown ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  get_filename_component(source "${arg_SRC}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  set(sources)
+  foreach(file IN LISTS arg_SRC)
+    get_filename_component(file "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    list(APPEND sources "${file}")
+  endforeach()
   set(bundle "${CMAKE_CURRENT_BINARY_DIR}/${name}.ingot")
   set(words)
   foreach(target IN LISTS arg_TARGETS)
@@ -65,16 +70,16 @@ function(ingot_add_bundle name)
     list(APPEND outputs "${CMAKE_CURRENT_BINARY_DIR}/${name}.bundle.c")
   endif()
   add_custom_command(OUTPUT ${outputs}
-    COMMAND "${INGOT_EXECUTABLE}" compile "${source}" -o "${bundle}" ${words} ${embed}
+    COMMAND "${INGOT_EXECUTABLE}" compile ${sources} -o "${bundle}" ${words} ${embed}
       --name "${name}" -MF "${bundle}.d"
-    DEPENDS "${source}" ${arg_DEPENDS} DEPFILE "${bundle}.d"
+    DEPENDS ${sources} ${arg_DEPENDS} DEPFILE "${bundle}.d"
     COMMENT "Compiling ${name}.ingot" VERBATIM)
   if(arg_EMBED)
     set(header "${CMAKE_CURRENT_BINARY_DIR}/${name}.h")
     add_custom_command(OUTPUT "${header}"
-      COMMAND "${INGOT_EXECUTABLE}" compile "${source}" -o "${header}" ${words} --emit c-header
+      COMMAND "${INGOT_EXECUTABLE}" compile ${sources} -o "${header}" ${words} --emit c-header
         --name "${name}"
-      DEPENDS "${source}" ${arg_DEPENDS} COMMENT "Writing ${name}.h" VERBATIM)
+      DEPENDS ${sources} ${arg_DEPENDS} COMMENT "Writing ${name}.h" VERBATIM)
     add_library(${name} STATIC "${CMAKE_CURRENT_BINARY_DIR}/${name}.bundle.c" "${header}")
     target_include_directories(${name} PUBLIC "${CMAKE_CURRENT_BINARY_DIR}")
     target_link_libraries(${name} PUBLIC Ingot::runtime)

@@ -82,6 +82,8 @@ class Job:
     output: str | None
     """None where only the schedules are asked for."""
     depfile: str | None = None
+    others: tuple[str, ...] = ()
+    """Further files, whose functions go into the same output."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +139,10 @@ def _compile(job: Job, request: Request, step: Step, sources: Sources) -> Outcom
 def _compile_measured(
     job: Job, request: Request, step: Step, sources: Sources, timing: Timing | None
 ) -> Outcome:
-    text = text_of(read_bytes(job.file), job.file, sources)
-    name = sources.main
+    programs = _programs(job, sources)
+    name = programs[0][1]
     schedules = _schedule_texts(request)
-    key = _key(job, request, name, text, schedules) if request.is_cacheable else None
+    key = _key(job, request, programs, schedules) if request.is_cacheable else None
     if key is not None:
         from ingot.compiler.driver.cache import Cache
 
@@ -148,7 +150,7 @@ def _compile_measured(
             _write(job, request, entry.data)
             warnings = tuple(Message("warning", sentence, name) for sentence in entry.warnings)
             return Outcome(job, warnings, is_cached=True)
-    compiled = _compiled(text, name, _options(request, schedules, timing), step)
+    compiled = _compiled(programs, _options(request, schedules, timing), step)
     warnings = tuple(Message("warning", sentence, name) for sentence in compiled.warnings)
     problems = _msl_problems(compiled, name) if request.check_msl else ()
     if problems:
@@ -165,7 +167,7 @@ def _compile_measured(
     from ingot.compiler.driver.timing import phase
 
     with phase(timing, request.emit):
-        data = emitted(compiled, request.emit, job.output, request.name or name)
+        data = emitted(compiled, request.emit, job.output, _name_in_c(job, request))
     if key is not None:
         from ingot.compiler.driver.cache import Cache, Entry
 
@@ -190,7 +192,7 @@ def _write(job: Job, request: Request, data: bytes) -> None:
     assert job.output is not None
     write_output(job.output, data)
     if request.embed is not None:
-        _embed(data, request.name or Path(job.file).stem, request.embed)
+        _embed(data, _name_in_c(job, request), request.embed)
     _write_depfile(job, request)
 
 
@@ -221,11 +223,31 @@ def _embed(data: bytes, name: str, path: str) -> None:
 def _write_depfile(job: Job, request: Request) -> None:
     if job.depfile is not None and job.output is not None:
         database = [request.schedule_db] if request.schedule_db is not None else []
-        text = depfile_text(job.output, [job.file, *database, *request.schedule_files])
+        inputs = [job.file, *job.others, *database, *request.schedule_files]
+        text = depfile_text(job.output, inputs)
         write_output(job.depfile, text.encode())
 
 
-def _key(job: Job, request: Request, name: str, text: str, schedules: dict[str, str]) -> str | None:
+def _name_in_c(job: Job, request: Request) -> str:
+    """What the bundle is called in C: as its file is, and one of several files as the output."""
+    if request.name is not None:
+        return request.name
+    file = job.output if job.others and job.output is not None else job.file
+    return "stdin" if file == "-" else Path(file).stem
+
+
+def _programs(job: Job, sources: Sources) -> list[tuple[str, str]]:
+    """The text and the displayed name of each file."""
+    programs: list[tuple[str, str]] = []
+    for file in (job.file, *job.others):
+        text = text_of(read_bytes(file), file, sources)
+        programs.append((text, sources.main))
+    return programs
+
+
+def _key(
+    job: Job, request: Request, programs: list[tuple[str, str]], schedules: dict[str, str]
+) -> str | None:
     """The key of a job in the cache; None where its tools cannot be told."""
     import hashlib
 
@@ -236,11 +258,12 @@ def _key(job: Job, request: Request, name: str, text: str, schedules: dict[str, 
     return cache_key(
         {
             "versions": version_text(),
-            "name": name,
-            "text": hashlib.sha256(text.encode()).hexdigest(),
+            "programs": [
+                (name, hashlib.sha256(text.encode()).hexdigest()) for text, name in programs
+            ],
             "targets": list(request.targets),
             "emit": "spirv words" if is_words else request.emit,
-            "name in C": request.name,
+            "name in C": _name_in_c(job, request),
             "math": request.math,
             "demote_f64": request.demote_f64,
             "schedules": schedules,
@@ -287,13 +310,13 @@ def _schedules(files: dict[str, str]) -> tuple[ScheduleEntry, ...]:
     return tuple(entries.values())
 
 
-def _compiled(text: str, name: str, options: CompileOptions, step: Step) -> Compiled:
+def _compiled(programs: list[tuple[str, str]], options: CompileOptions, step: Step) -> Compiled:
     from ingot.compiler.driver.timing import phase
 
     with phase(options.timing, "load the compiler"):
-        from ingot.compiler.driver.compile import compile_text
+        from ingot.compiler.driver.compile import compile_texts
 
-    return compile_text(text, name, options, on_stage=step)
+    return compile_texts(programs, options, on_stage=step)
 
 
 def _schedules_text(compiled: Compiled) -> str:
@@ -398,11 +421,11 @@ def _is_cached(job: Job, request: Request) -> bool:
 
     try:
         sources = Sources()
-        text = text_of(read_bytes(job.file), job.file, sources)
+        programs = _programs(job, sources)
         files = _schedule_texts(request)
     except (CommandLineError, WrongInput, IngotError):
         return False
-    key = _key(job, request, sources.main, text, files)
+    key = _key(job, request, programs, files)
     return key is not None and Cache.default().get(key) is not None
 
 

@@ -178,7 +178,9 @@ def command(
     no_cache: bool,
     debug: bool,
 ) -> None:
-    """Compile each FILE (`-` is standard input) for one or more targets.
+    """Compile FILEs (`-` is standard input) for one or more targets.
+
+    With -o the functions of all FILEs go into one bundle; with --out-dir each becomes its own.
 
     What was compiled before with the same options and versions is taken from a cache (see
     `ingot cache`). `@FILE` on the command line stands for the words in FILE.
@@ -187,6 +189,7 @@ def command(
     Example:
       ingot compile softmax.mlir -o softmax.ingot --target metal:apple7
       ingot compile softmax.mlir -o - --target metal:apple7 --emit msl
+      ingot compile softmax.mlir norm.mlir -o both.ingot --target metal:apple7
       ingot compile *.mlir --out-dir bundles -j 8 --target metal:apple7
     """
     if not targets:
@@ -219,7 +222,8 @@ def command(
         name=name,
         use_cache=not no_cache,
     )
-    listed = [_job(file, output, out_dir, emit, write_depfile, depfile) for file in files]
+    groups = [files] if out_dir is None else [(file,) for file in files]
+    listed = [_job(group, output, out_dir, emit, write_depfile, depfile) for group in groups]
     outcomes: list[Outcome] = []
     with reported(debug):
         if out_dir is not None:
@@ -227,7 +231,7 @@ def command(
         if len(listed) == 1:
             from ingot.tools.progress import progress
 
-            with progress(f"compiling {files[0]}") as step:
+            with progress(f"compiling {' '.join(files)}") as step:
                 outcomes.append(compile_job(listed[0], request, step, debug))
             _show(outcomes[-1], diagnostics)
         else:
@@ -249,8 +253,11 @@ def _check_outputs(
     """Raise `CommandLineError` for outputs that do not go together."""
     if output is not None and out_dir is not None:
         raise CommandLineError("error: -o and --out-dir are two places for one output")
-    if len(files) > 1 and out_dir is None:
-        raise CommandLineError(f"error: {len(files)} files need --out-dir DIR")
+    if len(files) > 1 and output in (None, "-") and out_dir is None:
+        raise CommandLineError(
+            f"error: {len(files)} files need -o FILE for one output, or --out-dir DIR for an"
+            " output each"
+        )
     if weights is not None and (emit != "bundle" or output in (None, "-")):
         raise CommandLineError("error: --weights needs a bundle: write -o FILE.ingot")
     if embed is not None and (emit != "bundle" or output in (None, "-") or weights is not None):
@@ -276,19 +283,20 @@ def _check_metallib(metallib: tuple[str, ...], targets: tuple[str, ...], emit: s
 
 
 def _job(
-    file: str,
+    files: tuple[str, ...],
     output: str | None,
     out_dir: str | None,
     emit: str,
     write_depfile: bool,
     depfile: str | None,
 ) -> Job:
+    file, *others = files
     if out_dir is not None:
         stem = "stdin" if file == "-" else Path(file).stem
         output = str(Path(out_dir, stem + _SUFFIXES[emit]))
     if write_depfile and depfile is None and output not in (None, "-"):
         depfile = f"{output}.d"
-    return Job(file, output, depfile)
+    return Job(file, output, depfile, tuple(others))
 
 
 def _make_folder(path: str) -> None:

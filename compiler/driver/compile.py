@@ -79,13 +79,25 @@ def compile_text(
     text: str, filename: str, options: CompileOptions, on_stage: OnStage = lambda _: None
 ) -> Compiled:
     """`compile_module` that also returns the IR and the kernels of each target."""
+    return compile_texts([(text, filename)], options, on_stage)
+
+
+def compile_texts(
+    programs: Sequence[tuple[str, str]],
+    options: CompileOptions,
+    on_stage: OnStage = lambda _: None,
+) -> Compiled:
+    """Compile programs, each a text and the name of its file, into one bundle.
+
+    Raises what `compile_module` does, also where two programs have a function of one name.
+    """
     try:
-        return _compile(text, filename, options, on_stage)
+        return _compile(programs, options, on_stage)
     except PassFailure:
         if options.keep_before:
             raise
     # A bug: once more, slower, so that the failure carries the module that makes the pass fail.
-    return _compile(text, filename, replace(options, keep_before=True), on_stage)
+    return _compile(programs, replace(options, keep_before=True), on_stage)
 
 
 def compile_dispatched(text: str, filename: str, options: CompileOptions) -> Compiled:
@@ -93,31 +105,55 @@ def compile_dispatched(text: str, filename: str, options: CompileOptions) -> Com
     context = make_context()
     source = SourceText.of(text)
     module = read_module(source, filename, context)
-    return _lower(module, context, source, OUTLINED_STAGES, options, Dump(None), lambda _: None)
+    digest = source.digest
+    return _lower(module, context, digest, OUTLINED_STAGES, options, Dump(None), lambda _: None)
 
 
-def _compile(text: str, filename: str, options: CompileOptions, on_stage: OnStage) -> Compiled:
+def _compile(
+    programs: Sequence[tuple[str, str]], options: CompileOptions, on_stage: OnStage
+) -> Compiled:
     profiles = [PROFILES[name] for name in options.targets]
     dump = Dump(options.dump_dir)
-    dump.source(text)
+    dump.source("\n// -----\n\n".join(text for text, _ in programs))
     context = make_context()
     on_stage("reading")
-    source = SourceText.of(text)
+    sources = [SourceText.of(text) for text, _ in programs]
+    keep = options.keep_positions
     with phase(options.timing, "read"):
-        module = read_module(source, filename, context, keep_positions=options.keep_positions)
+        modules = [
+            read_module(source, filename, context, keep_positions=keep)
+            for source, (_, filename) in zip(sources, programs, strict=True)
+        ]
     with phase(options.timing, "verify"):
-        verify(module, "as it was read")
+        for module in modules:
+            verify(module, "as it was read")
+    module = _linked(modules)
     shared, *rest = STAGES
     _run_stage(module, context, shared, options, profiles[0])
     for profile in profiles:
         dump.stage(profile.name, shared.number, shared.name, module)
-    return _lower(module, context, source, rest, options, dump, on_stage)
+    return _lower(module, context, _digest(sources), rest, options, dump, on_stage)
+
+
+def _linked(modules: Sequence[ModuleOp]) -> ModuleOp:
+    if len(modules) == 1:
+        return modules[0]
+    from ingot.compiler.frontends.linking import link_modules
+
+    return link_modules(modules)
+
+
+def _digest(sources: Sequence[SourceText]) -> str:
+    """The hash of a program's text; of several, the hash of their hashes."""
+    if len(sources) == 1:
+        return sources[0].digest
+    return hashlib.sha256("".join(source.digest for source in sources).encode()).hexdigest()
 
 
 def _lower(
     module: ModuleOp,
     context: Context,
-    source: SourceText,
+    digest: str,
     stages: Sequence[Stage],
     options: CompileOptions,
     dump: Dump,
@@ -160,7 +196,7 @@ def _lower(
         compiler_version=VERSION,
         pipeline=";".join(_pipelines(options, profiles)),
         spirv_cross_version=_spirv_cross_version(profiles),
-        input_hash=source.digest,
+        input_hash=digest,
     )
     bundle = Bundle(functions, constants.entries(), tuple(variants), provenance)
     return Compiled(bundle, tuple(targets), warnings(module))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from ingot.targets.bundle.reader import read_bundle
 from ingot.tools.main import command
 
 GOOD = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{
@@ -72,7 +73,8 @@ def test_an_error_stops_or_not(folder: Path) -> None:
 
 def test_outputs_must_go_together(folder: Path) -> None:
     for words, sentence in (
-        (["exp.mlir", "sin.mlir", "-o", "a.ingot"], "2 files need --out-dir DIR"),
+        (["exp.mlir", "sin.mlir"], "no output given"),
+        (["exp.mlir", "sin.mlir", "-o", "-"], "2 files need -o FILE for one output, or --out-dir"),
         (["exp.mlir", "-o", "a", "--out-dir", "b"], "-o and --out-dir are two places"),
         (["exp.mlir", "x/exp.mlir", "--out-dir", "b"], "would have the same output"),
         (["exp.mlir", "-o", "-", "-MF", "d"], "-MF needs an output"),
@@ -179,3 +181,27 @@ def test_a_folder_that_cannot_be_written_does_no_harm(
     Path("file").write_text("")
     monkeypatch.setenv("INGOT_CACHE_DIR", str(folder / "file"))
     assert ingot("compile", "exp.mlir", "-o", "a.ingot", *TARGET).exit_code == 0
+
+
+def test_files_become_one_bundle(folder: Path) -> None:
+    Path("other.mlir").write_text(GOOD.format("cos").replace("@f", "@g"))
+    words = ["compile", "exp.mlir", "other.mlir", "-o", "both.ingot", "-MD", *TARGET]
+    assert ingot(*words, "--embed", "both.c").exit_code == 0
+    bundle = read_bundle(Path("both.ingot").read_bytes(), "both.ingot")
+    assert [function.name for function in bundle.functions] == ["f", "g"]
+    assert Path("both.ingot.d").read_text().startswith("both.ingot: exp.mlir other.mlir\n")
+    assert "both_bundle[]" in Path("both.c").read_text()
+    # Each of the files counts for the cache.
+    assert len(entries(folder)) == 1
+    Path("other.mlir").write_text(GOOD.format("sin").replace("@f", "@h"))
+    assert ingot(*words).exit_code == 0
+    bundle = read_bundle(Path("both.ingot").read_bytes(), "both.ingot")
+    assert [function.name for function in bundle.functions] == ["f", "h"]
+
+
+def test_two_functions_of_one_name_are_refused_where_the_second_stands(folder: Path) -> None:
+    done = ingot("compile", "exp.mlir", "sin.mlir", "-o", "both.ingot", *TARGET)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(
+        "sin.mlir:1:1: error: the function f is in two files of the bundle\n  func.func @f("
+    )
