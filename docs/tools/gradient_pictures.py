@@ -100,15 +100,17 @@ def matrix(x: float, y: float, rows: int, columns: int, name: str, fill: str) ->
 def product() -> Iterator[str]:
     """C = A B and its two gradients, each a product of the same kind."""
     m, k, n = 4, 5, 7
+    a, b, c = ("A", m, k, READ), ("B", k, n, READ), ("dC", m, n, READ)
+    at, bt = ("A&#7488;", k, m, READ), ("B&#7488;", n, k, READ)
     rows = (
-        ("C[i,k] = sum over j", ("C", m, n, MADE), ("A", m, k, READ), ("B", k, n, READ)),
-        ("dA[i,j] = sum over k", ("dA", m, k, MADE), ("dC", m, n, READ), ("B&#7488;", n, k, READ)),
-        ("dB[j,k] = sum over i", ("dB", k, n, MADE), ("A&#7488;", k, m, READ), ("dC", m, n, READ)),
+        ("C[i,k] = sum over j of A[i,j] B[j,k]", ("C", m, n, MADE), a, b),
+        ("dA[i,j] = sum over k of dC[i,k] B[j,k]", ("dA", m, k, MADE), c, bt),
+        ("dB[j,k] = sum over i of A[i,j] dC[i,k]", ("dB", k, n, MADE), at, c),
     )
     for row, (title, *parts) in enumerate(rows):
         y = 20 + row * 125
         yield text(20, y + 50, title, anchor="start")
-        x = 240.0
+        x = 290.0
         for i, (name, height, width, fill) in enumerate(parts):
             yield matrix(x, y + (105 - height * 15) / 2, height, width, name, fill)
             x += width * 15 + 26
@@ -120,7 +122,7 @@ def main() -> None:
     """Write both pictures."""
     PICTURES.mkdir(exist_ok=True)
     (PICTURES / "gradient-of-blur.svg").write_text(page(1040, 200, blur()), encoding="utf-8")
-    (PICTURES / "gradient-of-matmul.svg").write_text(page(600, 400, product()), encoding="utf-8")
+    (PICTURES / "gradient-of-matmul.svg").write_text(page(650, 400, product()), encoding="utf-8")
 
 
 if __name__ == "__main__":

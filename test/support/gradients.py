@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 import numpy as np
 
@@ -117,8 +118,9 @@ def check_on_device(
         scale = max(1e-3, float(np.max(np.abs(want), initial=0.0)))
         np.testing.assert_allclose(array, want, rtol=rtol, atol=rtol * scale)
     for order in range(orders if device_name == "host" else 0):
-        for array, again in zip(got, run(f"host:random:{order + 1}"), strict=True):
-            np.testing.assert_array_equal(array, again, "another order of threads")
+        with closing(rt.open_device(f"host:random:{order + 1}")) as in_order:
+            for array, again in zip(got, run(in_order), strict=True):
+                np.testing.assert_array_equal(array, again, "another order of threads")
 
 
 def directional_errors(
