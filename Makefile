@@ -1,6 +1,6 @@
 # make demo   compile and run a program for Apple GPUs on this machine, and show what happened
 # make test   ruff, pyright, lit, pytest
-# make test-metal  the Metal device: on a Mac on its GPU, elsewhere on the tests' stand-in
+# make test-metal  Metal: on a Mac on its GPU (and `make test-swift`), elsewhere on the tests' stand-ins
 # make sweep  slower: every program, many shapes, every refusal
 # make fuzz   random programs against the evaluator: FUZZ="--programs 2000" or "--minutes 60"
 # make numerics  measure the functions again and rewrite the tables of docs/numerics.md
@@ -17,7 +17,7 @@ INTEGRATIONS := jax torch
 LINKS := $(ROOMS:%=build/typecheck/ingot/%) $(INTEGRATIONS:%=build/typecheck/ingot/%) \
   build/typecheck/ingot/integrations
 
-.PHONY: demo test test-metal lint typecheck lit pytest sweep fuzz bench bench-compile numerics docs man clean
+.PHONY: demo test test-metal test-swift lint typecheck lit pytest sweep fuzz bench bench-compile numerics docs man clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -26,7 +26,12 @@ test: lint typecheck lit pytest
 
 test-metal: $(INSTALLED)
 	METAL_DEVICE_WRAPPER_TYPE=1 MTL_SHADER_VALIDATION=1 \
-	  $(BIN)/pytest -n 2 -m "not slow" -k metal test/unit/runtime test/e2e
+	  $(BIN)/pytest -n 2 -m "not slow" -k metal test/unit/runtime test/unit/tools test/e2e test/embed
+	@[ "$$(uname)" != Darwin ] || $(MAKE) test-swift
+
+test-swift: $(INSTALLED)
+	$(BIN)/ingot compile examples/saxpy.mlir -o build/saxpy.ingot --target metal:apple7
+	INGOT_TEST_BUNDLE=$(CURDIR)/build/saxpy.ingot swift test
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -9,7 +9,8 @@
 #     path of the bundle. With EMBED, NAME is a library to link: it holds the bundle as
 #     `NAME_bundle`, and `NAME.h` has typed functions.
 #
-#   Ingot::runtime   the C library, from its sources; Ingot::vulkan, its callbacks for Vulkan
+#   Ingot::runtime   the C library, from its sources; Ingot::vulkan and, on Apple's systems,
+#                    Ingot::metal, its callbacks for devices
 
 cmake_minimum_required(VERSION 3.20)
 
@@ -41,6 +42,13 @@ if(NOT TARGET Ingot::runtime)
     target_include_directories(ingot_vulkan PUBLIC "${INGOT_EMBED_DIR}/vulkan")
     target_link_libraries(ingot_vulkan PUBLIC ingot_runtime Vulkan::Vulkan)
     add_library(Ingot::vulkan ALIAS ingot_vulkan)
+  endif()
+  if(APPLE)
+    enable_language(OBJC)
+    add_library(ingot_metal STATIC EXCLUDE_FROM_ALL "${INGOT_EMBED_DIR}/metal/ingot_metal.m")
+    target_include_directories(ingot_metal PUBLIC "${INGOT_EMBED_DIR}/metal/include")
+    target_link_libraries(ingot_metal PUBLIC ingot_runtime "-framework Metal" "-framework Foundation")
+    add_library(Ingot::metal ALIAS ingot_metal)
   endif()
 endif()
 

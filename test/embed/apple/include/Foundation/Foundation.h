@@ -27,6 +27,7 @@ typedef long NSInteger;
 
 __attribute__((objc_root_class)) @interface NSObject <NSObject> {
     Class isa;
+    long owners;
 }
 + (instancetype)alloc;
 + (instancetype)new;
@@ -34,12 +35,17 @@ __attribute__((objc_root_class)) @interface NSObject <NSObject> {
 - (void)dealloc;
 @end
 
-@interface NSString : NSObject
+@interface NSString : NSObject {
+    char *text;
+}
 + (nullable instancetype)stringWithUTF8String:(const char *)text;
 @property(readonly, nullable) const char *UTF8String;
 @end
 
-@interface NSError : NSObject
+@interface NSError : NSObject {
+@public
+    NSString *description;
+}
 @property(readonly, copy) NSString *localizedDescription;
 @end
 

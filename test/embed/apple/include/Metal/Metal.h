@@ -51,7 +51,12 @@ typedef SIGNED_ENUM(MTLMathFloatingPointFunctions) {
 @property(readonly) NSUInteger threadExecutionWidth;
 @end
 
-@interface MTLCompileOptions : NSObject
+@interface MTLCompileOptions : NSObject {
+    BOOL fastMathEnabled;
+    MTLMathMode mathMode;
+    MTLMathFloatingPointFunctions mathFloatingPointFunctions;
+    MTLLanguageVersion languageVersion;
+}
 @property(readwrite, nonatomic) BOOL fastMathEnabled;
 @property(readwrite, nonatomic) MTLMathMode mathMode SINCE(15.0, 18.0);
 @property(readwrite, nonatomic) MTLMathFloatingPointFunctions mathFloatingPointFunctions SINCE(15.0, 18.0);
