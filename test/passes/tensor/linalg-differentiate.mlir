@@ -1,4 +1,4 @@
-// RUN: ingot-opt %s -p 'linalg-differentiate{function=elementwise},linalg-differentiate{function=product wrt="b" with-value=true},linalg-differentiate{function=nograd},linalg-differentiate{function=round},canonicalize-tensor,cse' | filecheck %s
+// RUN: ingot-opt %s -p 'linalg-differentiate{function=elementwise},linalg-differentiate{function=product wrt="b" with-value=true},linalg-differentiate{function=nograd},linalg-differentiate{function=round},linalg-differentiate{function=along wrt="x" forward=true},canonicalize-tensor,cse,dce' | filecheck %s
 
 #id = affine_map<(d0) -> (d0)>
 
@@ -83,4 +83,20 @@ func.func @round(%x: tensor<5xf32>) -> tensor<12xf32> {
     linalg.yield %t : f32
   } -> tensor<12xf32>
   return %y : tensor<12xf32>
+}
+
+// Forwards: tangents of arguments in, tangents of results out.
+// CHECK-LABEL: func.func @along
+// CHECK-SAME:    %t_x: tensor<4xf32>) -> tensor<4xf32>
+// CHECK:         %t_y = linalg.generic {{.*}} ins({{.*}}%t_x
+// CHECK:         return %t_y
+func.func @along(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %w : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %s = math.sin %l : f32
+    %t = arith.mulf %s, %r : f32
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
 }
