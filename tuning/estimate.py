@@ -47,7 +47,7 @@ class _Work:
 def estimate(s: Schedule, shape: KernelShape, profile: TargetProfile) -> float:
     """Seconds, to be compared with those of other schedules of the same kernel and profile."""
     groups = prod(ceil(n / g) for n, g in zip(shape.parallel, s.threadgroup, strict=True))
-    work = _work(s, shape)
+    work = _work(s, shape, profile)
     if profile.is_cpu:
         load, far, barrier = _LOAD_CPU, _LOAD_CPU, _BARRIER_CPU
     else:
@@ -65,9 +65,9 @@ def estimate(s: Schedule, shape: KernelShape, profile: TargetProfile) -> float:
     return least * crowding / min(1.0, groups * s.threads / _ENOUGH_THREADS_GPU)
 
 
-def _work(s: Schedule, shape: KernelShape) -> _Work:
+def _work(s: Schedule, shape: KernelShape, profile: TargetProfile) -> _Work:
     if s.kind == "row":
-        return _of_row(s, shape)
+        return _of_row(s, shape, profile)
     if s.kind == "contraction":
         assert shape.contraction is not None
         return _of_contraction(s, shape, shape.contraction)
@@ -89,18 +89,21 @@ def _work(s: Schedule, shape: KernelShape) -> _Work:
     )
 
 
-def _of_row(s: Schedule, shape: KernelShape) -> _Work:
+def _of_row(s: Schedule, shape: KernelShape, profile: TargetProfile) -> _Work:
+    rows = prod(s.threadgroup)
     chunks = ceil(shape.inner / (s.threads * s.vector))
     elements = chunks * s.vector
     passes = 1 if chunks <= s.unroll else _PASSES
     exchange = log2(max(2, s.threads))
+    # What is read and written for each row, and what is the same for all rows of a threadgroup.
+    moved = rows * (passes + 1.0) + 1.0
     return _Work(
-        multiplies=4.0 * elements + exchange,
-        loads=chunks * (passes + 1.0) + exchange,
+        multiplies=rows * (4.0 * elements + exchange),
+        loads=chunks * moved + rows * exchange,
         far_loads=0.0,
-        barriers=2.0,
-        registers=min(chunks, s.unroll) * s.vector,
-        device_bytes=(passes + 1.0) * shape.inner * shape.element_bytes,
+        barriers=2.0 * rows if s.threads > profile.simd_width else 0.0,
+        registers=rows * min(chunks, s.unroll) * s.vector,
+        device_bytes=moved * shape.inner * shape.element_bytes,
     )
 
 

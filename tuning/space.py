@@ -23,6 +23,7 @@ _GROUP_SIDES = (8, 16, 32, 64, 128, 256)
 _SPREADS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Threads of a threadgroup along one loop."""
 _ROW_THREADS = (8, 16, 32, 64, 128, 256, 512, 1024)
+_ROWS = (1, 2, 4, 8, 16)
 _ROW_UNROLLS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _TRANSPOSE_SIDES = (8, 16, 32, 64)
 
@@ -64,7 +65,7 @@ def _proposed(shape: KernelShape, profile: TargetProfile) -> Iterator[Schedule]:
     if shape.kind == "attention":
         return
     if shape.kind == "row":
-        yield from _rows(shape)
+        yield from _rows(shape, profile)
         return
     if shape.contraction is not None:
         yield from _on_units(shape, shape.contraction, profile)
@@ -77,14 +78,16 @@ def _proposed(shape: KernelShape, profile: TargetProfile) -> Iterator[Schedule]:
         yield from _pointwise(shape, profile)
 
 
-def _rows(shape: KernelShape) -> Iterator[Schedule]:
-    """A threadgroup for each row, with as many unrolled steps as its threads take."""
-    ones = (1,) * len(shape.parallel)
-    for vector, threads in product(_WIDTHS, _ROW_THREADS):
+def _rows(shape: KernelShape, profile: TargetProfile) -> Iterator[Schedule]:
+    """Threadgroups of one or more rows, with as many unrolled steps as their threads take."""
+    for vector, threads, rows in product(_WIDTHS, _ROW_THREADS, _ROWS):
         if threads == _ROW_THREADS[0] or threads * vector < 2 * shape.inner:
             chunks = -(-shape.inner // (vector * threads))
             unroll = next((n for n in _ROW_UNROLLS if n >= chunks), _ROW_UNROLLS[-1])
-            yield Schedule("row", ones, ones, threads, vector=vector, unroll=unroll)
+            tile = (*(1 for _ in shape.parallel[1:]), *((rows,) if shape.parallel else ()))
+            schedule = Schedule("row", tile, tile, threads, vector=vector, unroll=unroll)
+            if _is_sane(schedule, shape, profile):
+                yield schedule
 
 
 def _columns(shape: KernelShape) -> Iterator[Schedule]:
@@ -217,11 +220,15 @@ def _is_sane(s: Schedule, shape: KernelShape, profile: TargetProfile) -> bool:
         return False
     if any(g > 1 and g >= 2 * n for g, n in zip(s.threadgroup, shape.parallel, strict=True)):
         return False
+    most = _MOST_ELEMENTS_CPU if profile.is_cpu else _MOST_ELEMENTS_GPU
+    if s.kind == "row":
+        chunks = min(s.unroll, -(-shape.inner // (s.threads * s.vector)))
+        return prod(s.thread) == 1 or prod(s.thread) * chunks * s.vector <= 2 * most
     if s.unit:
         return prod(s.subgroup) <= _MOST_ELEMENTS_UNIT
     if not profile.is_cpu and s.threads < min(_FEWEST_GPU_THREADS, prod(shape.parallel)):
         return False
-    return prod(s.thread) <= (_MOST_ELEMENTS_CPU if profile.is_cpu else _MOST_ELEMENTS_GPU)
+    return prod(s.thread) <= most
 
 
 # Steps
@@ -272,10 +279,24 @@ def _steps(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterator[
     for axis in axes:
         if axis.field != "unroll" or s.kind == "row" or shape.contraction is not None:
             yield from axis.steps(s)
-    if s.kind == "column":
-        yield from _other_splits(s)
-    elif s.kind != "row":
-        yield from (t for t in _other_tiles(s, profile) if _is_sane(t, shape, profile))
+    match s.kind:
+        case "column":
+            others = _other_splits(s)
+        case "row":
+            others = _other_rows(s)
+        case _:
+            others = _other_tiles(s, profile)
+    yield from (other for other in others if _is_sane(other, shape, profile))
+
+
+def _other_rows(s: Schedule) -> Iterator[Schedule]:
+    """Twice or half as many rows of a threadgroup, and also with half or twice the threads."""
+    rows = s.threadgroup[-1] if s.threadgroup else 1
+    for number, threads in ((2 * rows, s.threads // 2), (rows // 2, s.threads * 2)):
+        if number and s.threadgroup:
+            tile = (*s.threadgroup[:-1], number)
+            yield replace(s, threadgroup=tile, thread=tile)
+            yield replace(s, threadgroup=tile, thread=tile, threads=threads)
 
 
 def _other_splits(s: Schedule) -> Iterator[Schedule]:

@@ -29,7 +29,8 @@ class Schedule:
     threadgroup: tuple[int, ...]
     """Elements of each shared loop that one threadgroup computes."""
     thread: tuple[int, ...]
-    """Elements of each shared loop that one thread computes (all 1 for a row kernel)."""
+    """Elements of each shared loop that one thread computes; those of the threadgroup in a row
+    kernel, whose threads compute every row together."""
     threads: int
     """Threads of a threadgroup."""
     vector: int = 1

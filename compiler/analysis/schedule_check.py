@@ -18,6 +18,8 @@ from ingot.compiler.analysis.schedule import (
 )
 from ingot.targets.profiles import TargetProfile
 
+_MOST_ROWS = 16
+"""Rows of a threadgroup that are emitted one after the other."""
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 
 
@@ -54,7 +56,7 @@ def _problems(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterat
         case "pointwise":
             yield from _pointwise(s, shape, profile)
         case "row":
-            yield from _row(s)
+            yield from _row(s, shape)
         case "column":
             assert shape.columns is not None
             yield from _column(s, shape, shape.columns, profile)
@@ -93,11 +95,15 @@ def _pointwise(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Itera
         yield from _memory(staged, profile)
 
 
-def _row(s: Schedule) -> Iterator[str]:
+def _row(s: Schedule, shape: KernelShape) -> Iterator[str]:
     if s.threads & (s.threads - 1):
         yield f"threads is {s.threads}; the threads of a row must be a power of two"
-    if prod(s.threadgroup) != 1:
-        yield "threadgroup and thread must be 1 everywhere: a threadgroup computes a row"
+    if prod(s.threadgroup[:-1]) != 1 or s.thread != s.threadgroup:
+        yield "threadgroup and thread must be equal, and 1 but for the last number, that of rows"
+        return
+    rows = s.threadgroup[-1] if s.threadgroup else 1
+    if rows > _MOST_ROWS or (rows > 1 and shape.parallel[-1] % rows):
+        yield f"a threadgroup takes 1 to {_MOST_ROWS} rows, as many as divide the loop over rows"
     if not 1 <= s.unroll <= 64:
         yield f"unroll is {s.unroll}; a thread takes 1 to 64 vectors of a row without a loop"
 

@@ -7,7 +7,7 @@ unrolled, so that what several ops read of it stays in registers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import affine, memref
@@ -28,9 +28,11 @@ from xdsl.utils.hints import isa
 
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.shared_loops import Dims
 from ingot.compiler.analysis.structured import (
     Combiner,
     element_type,
+    indexing_maps,
     loop_extents,
     match_combiner,
     reduction_loops,
@@ -114,6 +116,40 @@ class Row:
         return Chunk(delinearize(evaluator, start, self.extents), valid)
 
 
+@dataclass(frozen=True)
+class RowPlace:
+    """One of the rows that a threadgroup computes, in the values of its tile."""
+
+    dims: Mapping[SSAValue, Dims]
+    loop: int
+    """The shared loop that the rows of a tile follow each other along."""
+    number: int
+
+    def index(self, value: SSAValue) -> tuple[Linear, ...]:
+        """Where the row begins in a value."""
+        rows = {i for i, loop in enumerate(self.dims.get(value, ())) if loop == self.loop}
+        at = Linear((), self.number)
+        return tuple(at if i in rows else Linear() for i in range(len(shape_of(value))))
+
+    def loops(self, op: GenericOp) -> list[Linear]:
+        """The point of an op's loops where the row begins."""
+        out = indexing_maps(op)[len(op.inputs)]
+        loops = [Linear()] * out.num_dims
+        for expr, form in zip(out.results, self.index(op.results[0]), strict=True):
+            assert isinstance(expr, AffineDimExpr), "results are indexed by plain loops"
+            loops[expr.position] = form
+        return loops
+
+    def inside(self, value: SSAValue) -> list[int]:
+        """The dimensions of a value that run inside a row, but for those of one element."""
+        dims = self.dims.get(value, ())
+        return [
+            i
+            for i, size in enumerate(shape_of(value))
+            if size != 1 and not (i < len(dims) and dims[i] == self.loop)
+        ]
+
+
 def row_of(extents: Sequence[int], schedule: Schedule) -> Row:
     """How a row with these extents is shared out under a schedule."""
     width = schedule.vector if extents and extents[-1] % schedule.vector == 0 else 1
@@ -151,17 +187,16 @@ def thread_id(evaluator: Evaluator) -> SSAValue:
 
 
 @on_behalf_of_op
-def reduce_row(evaluator: Evaluator, op: GenericOp, schedule: Schedule) -> None:
+def reduce_row(evaluator: Evaluator, op: GenericOp, schedule: Schedule, place: RowPlace) -> None:
     """A reduction of a row to one value, which every thread gets.
 
     Each thread combines its chunks, then `gpu.all_reduce` combines the threads. A body that is no
     plain combiner is run by every thread over the whole row instead.
     """
     combiner = match_combiner(op)
-    rank = len(shape_of(op.results[0]))
-    zero = (Linear(),) * rank
+    result = place.index(op.results[0])
     if combiner is None:
-        reduce_points(evaluator, op, [zero], None)
+        reduce_points(evaluator, op, [result], None)
         return
     inner = reduction_loops(op)
     extents = loop_extents(op)
@@ -175,7 +210,7 @@ def reduce_row(evaluator: Evaluator, op: GenericOp, schedule: Schedule) -> None:
 
     def step(number: Linear, accumulator: SSAValue) -> SSAValue:
         chunk = row.chunk(evaluator, number)
-        loops = [Linear()] * len(extents)
+        loops = place.loops(op)
         for loop, form in zip(inner, chunk.index, strict=True):
             loops[loop] = form
         (part,) = evaluator.inline(op, loops, lanes, [identity], until=combiner.contribution)
@@ -195,9 +230,9 @@ def reduce_row(evaluator: Evaluator, op: GenericOp, schedule: Schedule) -> None:
             parts = [combine(evaluator, combiner, a, b) for a, b in pairs]
         (total,) = parts
     total = evaluator.emit(AllReduceOp(total, AllReduceOperation(combiner.name))).result
-    init = widen_accumulator(evaluator, evaluator.element(op.outputs[0], zero), wide)
-    total = combine(evaluator, combiner, init, total)
-    evaluator.remember(op.results[0], zero, None, narrow(evaluator, total, op.outputs[0]))
+    init = evaluator.element(op.outputs[0], place.index(op.outputs[0]))
+    total = combine(evaluator, combiner, widen_accumulator(evaluator, init, wide), total)
+    evaluator.remember(op.results[0], result, None, narrow(evaluator, total, op.outputs[0]))
 
 
 def combine(evaluator: Evaluator, combiner: Combiner, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
@@ -233,14 +268,16 @@ def over_chunks(
 
 
 @on_behalf_of_op
-def store_row(evaluator: Evaluator, op: MaterializeInDestinationOp, schedule: Schedule) -> None:
+def store_row(
+    evaluator: Evaluator, op: MaterializeInDestinationOp, schedule: Schedule, place: RowPlace
+) -> None:
     """Store a row, each thread its chunks; a single element is stored by the first thread."""
     view = evaluator.view(op.dest)
     assert view is not None
     shape = shape_of(op.source)
-    inner = [dim for dim, size in enumerate(shape) if size != 1]
+    inner, start = place.inside(op.source), place.index(op.source)
     if not inner:
-        index = (Linear(),) * len(shape)
+        index = start
         value = evaluator.element(op.source, index)
         first = constant_index(evaluator.builder, 0)
         guard = evaluator.emit(CmpiOp(thread_id(evaluator), first, "eq")).result
@@ -251,7 +288,7 @@ def store_row(evaluator: Evaluator, op: MaterializeInDestinationOp, schedule: Sc
 
     def step(number: Linear, _: Sequence[SSAValue]) -> list[SSAValue]:
         chunk = row.chunk(evaluator, number)
-        index = [Linear()] * len(shape)
+        index = list(start)
         for dim, form in zip(inner, chunk.index, strict=True):
             index[dim] = form
         value = evaluator.element(op.source, index, lanes)

@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.attention_kernels import kernel_attention
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
+from ingot.compiler.analysis.shared_loops import shared_dims
 from ingot.compiler.analysis.structured import Combiner, reduction_loops, shape_of
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
 from ingot.compiler.dialects.ingot import ScanOp
@@ -26,7 +27,12 @@ from ingot.compiler.dialects.scf import ForallOp
 from ingot.passes.kernel.attention import emit_attention
 from ingot.passes.kernel.columns import emit_columns
 from ingot.passes.kernel.contraction import ContractionEmitter
-from ingot.passes.kernel.cooperative import copy_to_threadgroup, reduce_row, store_row
+from ingot.passes.kernel.cooperative import (
+    RowPlace,
+    copy_to_threadgroup,
+    reduce_row,
+    store_row,
+)
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes, erase_unused, result_index, upper_bound
@@ -35,6 +41,7 @@ from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
 from ingot.passes.kernel.online_softmax import find_online, is_long, reduce_online
 from ingot.passes.kernel.reduction import reduce_at, reduce_points
+from ingot.passes.kernel.results import related_dims
 from ingot.passes.kernel.store import store
 
 
@@ -83,7 +90,7 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
     elif schedule.kind == "column":
         emit_columns(evaluator, ops, schedule)
     else:
-        _emit_row(evaluator, ops, schedule)
+        _emit_rows(evaluator, ops, schedule)
     _erase_tiles(ops)
     _erase_tiles(list(blocks.body.block.ops)[:-1])
 
@@ -103,22 +110,37 @@ def _erase_tiles(ops: Sequence[Operation]) -> None:
             op.erase(safe_erase=False)
 
 
-def _emit_row(evaluator: Evaluator, ops: Sequence[Operation], schedule: Schedule) -> None:
-    """All threads of the threadgroup compute one row together."""
+def _emit_rows(evaluator: Evaluator, ops: Sequence[Operation], schedule: Schedule) -> None:
+    """All threads of the threadgroup compute its rows together; what is the same in several rows is
+    read and computed once."""
     online = {m: pair for m, pair in find_online(ops).items() if is_long(m, schedule)}
     done: set[Operation] = set()
+    places = _row_places(ops, schedule)
     for op in ops:
         match op:
             case GenericOp() if op in online:
-                reduce_online(evaluator, online[op], schedule)
+                for place in places:
+                    reduce_online(evaluator, online[op], schedule, place)
                 done.add(online[op].total)
             case GenericOp() if reduction_loops(op) and op not in done:
-                if all(n == 1 for r in op.results for n in shape_of(r)):
-                    reduce_row(evaluator, op, schedule)
+                if not any(places[0].inside(r) for r in op.results):
+                    for place in places:
+                        reduce_row(evaluator, op, schedule, place)
             case MaterializeInDestinationOp():
-                store_row(evaluator, op, schedule)
+                for place in places:
+                    store_row(evaluator, op, schedule, place)
             case _:
                 pass
+
+
+def _row_places(ops: Sequence[Operation], schedule: Schedule) -> list[RowPlace]:
+    """The rows of a threadgroup, which follow each other along the last shared loop."""
+    sources = [op.source for op in ops if isinstance(op, MaterializeInDestinationOp)]
+    count = len(schedule.threadgroup)
+    dims = shared_dims(ops, sources[0], count)
+    dims |= dict(zip(sources, related_dims(ops, sources, count), strict=True))
+    rows = schedule.threadgroup[-1] if count else 1
+    return [RowPlace(dims, count - 1, number) for number in range(rows)]
 
 
 @dataclass

@@ -25,12 +25,11 @@ from ingot.compiler.analysis.structured import (
     loop_extents,
     match_combiner,
     reduction_loops,
-    shape_of,
 )
 from ingot.compiler.dialects.arith import AddfOp, CmpfOp, MulfOp, SelectOp, SubfOp
 from ingot.compiler.dialects.gpu import AllReduceOp, AllReduceOperation
 from ingot.compiler.dialects.linalg import GenericOp
-from ingot.passes.kernel.cooperative import combine, row_of, thread_id
+from ingot.passes.kernel.cooperative import RowPlace, combine, row_of, thread_id
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear, constant_index
@@ -108,19 +107,23 @@ def is_long(op: GenericOp, schedule: Schedule) -> bool:
     return row.chunks > row.unroll
 
 
-def reduce_online(evaluator: Evaluator, pair: OnlineSoftmax, schedule: Schedule) -> None:
+def reduce_online(
+    evaluator: Evaluator, pair: OnlineSoftmax, schedule: Schedule, place: RowPlace
+) -> None:
     """Compute both reductions of a row; every thread gets them."""
     with evaluator.on_behalf_of(pair.total):
-        _Reduction(evaluator, pair, schedule).run()
+        _Reduction(evaluator, pair, schedule, place).run()
 
 
 class _Reduction:
-    def __init__(self, evaluator: Evaluator, pair: OnlineSoftmax, schedule: Schedule) -> None:
+    def __init__(
+        self, evaluator: Evaluator, pair: OnlineSoftmax, schedule: Schedule, place: RowPlace
+    ) -> None:
         self.evaluator = evaluator
         self.pair = pair
+        self.place = place
         self.inner = reduction_loops(pair.maximum)
         extents = loop_extents(pair.maximum)
-        self.loops = len(extents)
         self.row = row_of([extents[i] for i in self.inner], schedule)
         self.lanes = Lanes(self.inner[-1], self.row.width) if self.row.width > 1 else None
 
@@ -163,7 +166,7 @@ class _Reduction:
         """The vector of the row that the thread takes in a step; minus infinity past the end."""
         evaluator = self.evaluator
         chunk = self.row.chunk(evaluator, number)
-        at = [Linear()] * self.loops
+        at = self.place.loops(self.pair.maximum)
         for loop, form in zip(self.inner, chunk.index, strict=True):
             at[loop] = form
         combiner = self.pair.combiner
@@ -206,12 +209,12 @@ class _Reduction:
         total = evaluator.emit(MulfOp(total, self._exp(reached, most))).result
         total = evaluator.emit(AddfOp(self._init(pair.total), total)).result
         for op, value in ((pair.maximum, most), (pair.total, total)):
-            zero = (Linear(),) * len(shape_of(op.results[0]))
-            evaluator.remember(op.results[0], zero, None, narrow(evaluator, value, op.outputs[0]))
+            index = self.place.index(op.results[0])
+            evaluator.remember(op.results[0], index, None, narrow(evaluator, value, op.outputs[0]))
 
     def _init(self, op: GenericOp) -> SSAValue:
-        zero = (Linear(),) * len(shape_of(op.results[0]))
-        return widen_accumulator(self.evaluator, self.evaluator.element(op.outputs[0], zero), f32)
+        value = self.evaluator.element(op.outputs[0], self.place.index(op.outputs[0]))
+        return widen_accumulator(self.evaluator, value, f32)
 
     def _exp(self, value: SSAValue, reference: SSAValue) -> SSAValue:
         difference = self.evaluator.emit(SubfOp(value, reference)).result

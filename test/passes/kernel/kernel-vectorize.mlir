@@ -52,6 +52,38 @@ func.func private @row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> attribute
   return %5 : tensor<64x1000xf32>
 }
 
+// A threadgroup of two rows reads what both need once: the scale.
+// CHECK-LABEL: func.func private @two_rows
+// CHECK: scf.forall (%[[G:.*]]) in (32)
+// CHECK: %[[FIRST:.*]] = affine.apply affine_map<(d0) -> ((d0 * 2))> (%[[G]])
+// CHECK: %[[X0:.*]] = vector.transfer_read %x[%[[FIRST]],
+// CHECK: %[[S0:.*]] = gpu.all_reduce add
+// CHECK: %[[SECOND:.*]] = affine.apply affine_map<(d0) -> (((d0 * 2) + 1))> (%[[G]])
+// CHECK: %[[X1:.*]] = vector.transfer_read %x[%[[SECOND]],
+// CHECK: %[[S1:.*]] = gpu.all_reduce add
+// CHECK: %[[SCALE:.*]] = vector.transfer_read %scale
+// CHECK-NOT: vector.transfer_read
+// CHECK: vector.transfer_write %{{.*}}, %out[%[[FIRST]],
+// CHECK: vector.transfer_write %{{.*}}, %out[%[[SECOND]],
+func.func private @two_rows(%x: tensor<64x128xf32>, %scale: tensor<128xf32>) -> tensor<64x128xf32> attributes {ingot.kernel, ingot.kind = "row", ingot.row_dims = 1 : i64, ingot.schedule = {kind = "row", threadgroup = array<i64: 2>, thread = array<i64: 2>, threads = 32 : i64, vector = 4 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 8 : i64}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<64xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64xf32>) -> tensor<64xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x128xf32>) outs(%1 : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %3 = arith.addf %out, %in : f32
+    linalg.yield %3 : f32
+  } -> tensor<64xf32>
+  %4 = tensor.empty() : tensor<64x128xf32>
+  %5 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %2, %scale : tensor<64x128xf32>, tensor<64xf32>, tensor<128xf32>) outs(%4 : tensor<64x128xf32>) {
+  ^bb0(%in: f32, %sum: f32, %factor: f32, %out: f32):
+    %6 = arith.subf %in, %sum : f32
+    %7 = arith.mulf %6, %factor : f32
+    linalg.yield %7 : f32
+  } -> tensor<64x128xf32>
+  return %5 : tensor<64x128xf32>
+}
+
 // Threads share columns: each takes every 16th row, two at once, and some of them one more. What they
 // have meets in threadgroup memory, where the threads of the first rows combine it.
 // CHECK-LABEL: func.func private @columns
