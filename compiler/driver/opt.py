@@ -15,6 +15,7 @@ from ingot.compiler.driver.pass_pipeline import (
     run_passes,
 )
 from ingot.compiler.driver.split_input import PartsResult, run_parts
+from ingot.compiler.driver.timing import phase
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
 
@@ -64,12 +65,18 @@ def run_opt(text: str, filename: str, options: OptOptions) -> PartsResult[str]:
 def _run_part(text: str, filename: str, passes: tuple[ModulePass, ...], options: OptOptions) -> str:
     context = make_context()
     context.allow_unregistered = options.allow_unregistered
-    module = read_module(text, filename, context)
-    verify(module, "as it was read")
+    timing = options.instrumentation.timing
+    with phase(timing, "read"):
+        module = read_module(text, filename, context)
+        verify(module, "as it was read")
     if options.verify_roundtrip:
         _verify_roundtrip(module, context, filename)
-    run_passes(module, context, passes, options.instrumentation)
-    printed = module_text(module, generic=options.print_generic, locations=options.print_locations)
+    with phase(timing, "pipeline"):
+        run_passes(module, context, passes, options.instrumentation)
+    with phase(timing, "print"):
+        printed = module_text(
+            module, generic=options.print_generic, locations=options.print_locations
+        )
     return printed + "\n"
 
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from ingot.compiler.driver.cost import KernelCost
 from ingot.targets.bundle import model
 from ingot.targets.bundle.model import Access, Binding, BufferKind, BufferRef, DType
+from ingot.targets.profiles import PROFILES
 from ingot.tools.page.charts import memory_chart, roofline
 from ingot.tools.page.dataflow import Edge, edges_of, nodes_of, outside
 from ingot.tools.page.highlight import runs
@@ -168,12 +170,28 @@ def test_the_memory_chart_has_a_rectangle_for_each_buffer() -> None:
     assert chart.peak.at < chart.bound.at and "lower bound 128 B" in chart.bound.label
 
 
-def test_a_roofline_needs_kernels_of_known_cost() -> None:
-    from ingot.targets.profiles import PROFILES
+def cost(intensity: float) -> KernelCost:
+    return KernelCost("k", 1, 32, 1000 * intensity, 1000, 0, 8, False, "memory", 1e-6)
 
+
+@pytest.mark.parametrize("target", [name for name, profile in PROFILES.items() if profile.peaks])
+@pytest.mark.parametrize("intensities", [(0.01,), (1.0, 17.0), (4000.0,)])
+def test_the_dots_of_a_roofline_lie_on_the_drawing(
+    target: str, intensities: tuple[float, ...]
+) -> None:
+    peaks = PROFILES[target].peaks
+    assert peaks is not None
+    drawn = roofline([cost(value) for value in intensities], peaks)
+    assert drawn is not None and len(drawn.dots) == len(intensities)
+    for dot in drawn.dots:
+        assert 0 <= dot.x <= drawn.width and 0 <= dot.y <= drawn.height
+
+
+def test_a_roofline_needs_kernels_of_known_cost() -> None:
     peaks = PROFILES["metal:apple7"].peaks
     assert peaks is not None
-    assert roofline([], peaks) is None
+    unknown = KernelCost("k", 1, None, None, None, 0, 8, False, None, None)
+    assert roofline([unknown], peaks) is None
 
 
 def test_numbers_for_people() -> None:
