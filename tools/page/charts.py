@@ -138,7 +138,8 @@ def roofline(costs: Sequence[KernelCost], peaks: Peaks) -> Roofline | None:
     ridge = log10(peaks.matrix_flops / peaks.bandwidth)
     high = ceil(max(ridge + 0.3, *(log10(c.intensity or 1) for c in known)) + 0.1)
     top = ceil(log10(max(peaks.flops, peaks.matrix_flops)) + 0.1)
-    bottom = min(floor(log10(10**low * peaks.bandwidth)), top - 1)
+    slowest = min(10**low * peaks.bandwidth, peaks.flops, peaks.matrix_flops)
+    bottom = min(floor(log10(slowest)), top - 1)
 
     def x(intensity: float) -> float:
         return _ROOF_WIDTH * (log10(intensity) - low) / (high - low)
