@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write a page with all of it: graph, memory, costs, and each kernel's texts side by side.",
 )
+@click.option(
+    "--source",
+    metavar="PROGRAM",
+    help="With --html: the program that the bundle was made from, to show every stage of it.",
+)
 @debug_option
 def command(
     file: str,
@@ -52,6 +57,7 @@ def command(
     msl_of: str | None,
     spirv_of: str | None,
     html: str | None,
+    source: str | None,
     debug: bool,
 ) -> None:
     """Show the functions, kernels, memory and provenance of a bundle.
@@ -67,6 +73,8 @@ def command(
       ingot inspect softmax.mlir --target metal:apple7 --html softmax.html
     """
     _check_forms(json=as_json, plan=plan, cost=cost, msl=msl_of, spirv=spirv_of, html=html)
+    if source is not None and html is None:
+        raise CommandLineError("error: --source is for the page: write --html FILE")
     sources = Sources()
     with reported(debug, sources):
         bundle, history = _read(file, target, sources)
@@ -75,6 +83,8 @@ def command(
             raise CommandLineError(
                 f"{file}: error: no variant for {target}; it has {', '.join(names)}"
             )
+        if source is not None:
+            history = _remade(bundle, target, file, source, sources)
         if html is not None:
             from ingot.tools.page.build import page_html
 
@@ -98,7 +108,6 @@ def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, Hist
 
         return read_bundle(data, "<stdin>" if file == "-" else file), None
     from ingot.tools.compile import check_target_names
-    from ingot.tools.progress import progress
 
     text = text_of(data, file, sources)
     if target is None:
@@ -107,13 +116,40 @@ def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, Hist
             " which target, for example --target metal:apple7"
         )
     check_target_names((target,))
-    with progress(f"compiling {file}") as step:
+    history = _compiled(text, sources.main, target)
+    return history.bundle, history
+
+
+def _compiled(text: str, name: str, target: str, **choices: Any) -> History:
+    from ingot.tools.progress import progress
+
+    with progress(f"compiling {name}") as step:
         from ingot.compiler.driver.history import compile_with_history
         from ingot.compiler.driver.options import CompileOptions
 
-        options = CompileOptions(targets=(target,))
-        history = compile_with_history(text, sources.main, options, step)
-    return history.bundle, history
+        return compile_with_history(text, name, CompileOptions((target,), **choices), step)
+
+
+def _remade(
+    bundle: Bundle, target: str | None, file: str, source: str, sources: Sources
+) -> History:
+    """How a variant of a bundle was made from `source`: compiled again, to the same code."""
+    from ingot.compiler.frontends.source import SourceText
+
+    text = text_of(read_bytes(source), source, sources)
+    if SourceText.of(text).digest != bundle.provenance.input_hash:
+        raise CommandLineError(f"{source}: error: {file} was not made from this program")
+    variant = next(v for v in bundle.variants if target in (None, v.target))
+    demoted = "demote-f64{all=true}" in bundle.provenance.pipeline
+    choices = {"math": variant.math_mode, "demote_f64": demoted}
+    history = _compiled(text, sources.main, variant.target, **choices)
+    (again,) = history.bundle.variants
+    if [kernel.spirv for kernel in again.kernels] != [k.spirv for k in variant.kernels]:
+        raise CommandLineError(
+            f"{source}: error: it compiles to other kernels than {file} has, which another version"
+            f" of Ingot made ({bundle.provenance.compiler_version}), or other options"
+        )
+    return history
 
 
 def _name(file: str) -> str:

@@ -164,7 +164,7 @@ def test_a_bundle_shows_what_it_holds(browser: Browser, tmp_path: Path) -> None:
     assert CliRunner().invoke(main, arguments).exit_code == 0
     browser.show_as(1400, 900)
     browser.open(page_of(bundle, tmp_path))
-    assert "ingot inspect PROGRAM.mlir" in text(browser, ".note")
+    assert "--source PROGRAM.mlir" in text(browser, ".note")
     open_kernel(browser)
     browser.click(line_of(browser, "msl", "= ingot_tanh"))
     assert "OpFunctionCall" in lit(browser, "spirv")

@@ -145,6 +145,40 @@ def test_a_name_cannot_leave_its_place_on_the_page(tmp_path: Path) -> None:
     assert "&lt;b&gt;.mlir" in text
 
 
+def test_a_bundle_and_its_program_give_the_whole_page(
+    bundles: dict[str, str], tmp_path: Path
+) -> None:
+    program = bundles["open"].replace(".ingot", ".mlir")
+    page = tmp_path / "page.html"
+    form = ["--html", str(page), "--target", "vulkan:generic"]
+    assert invoke(bundles["open"], *form, "--source", program).exit_code == 0
+    assert '"id":"buffers"' in page.read_text("utf-8")
+    other = bundles["flow"].replace(".ingot", ".mlir")
+    wrong = invoke(bundles["open"], *form, "--source", other)
+    assert wrong.exit_code == 2
+    assert (
+        wrong.stderr.strip() == f"{other}: error: {bundles['open']} was not made from this program"
+    )
+
+
+def test_a_program_that_became_another_bundle_is_refused(tmp_path: Path) -> None:
+    path, bundle = tmp_path / "f.mlir", tmp_path / "f.ingot"
+    path.write_text(OPEN.replace("?x4", "4x4"))
+    made = CliRunner().invoke(
+        main, ["grad", str(path), "-o", str(bundle), "--target", "metal:apple7"]
+    )
+    assert made.exit_code == 0
+    result = invoke(str(bundle), "--html", str(tmp_path / "p.html"), "--source", str(path))
+    assert result.exit_code == 2
+    assert "compiles to other kernels than" in result.stderr
+
+
+def test_a_source_is_for_the_page(bundles: dict[str, str]) -> None:
+    result = invoke(bundles["open"], "--source", "x.mlir")
+    assert result.exit_code == 2
+    assert result.stderr.strip() == "error: --source is for the page: write --html FILE"
+
+
 def keys(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
