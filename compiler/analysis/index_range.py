@@ -73,8 +73,19 @@ def constant_number(value: SSAValue) -> int | float | None:
     return None
 
 
-def is_non_negative(value: SSAValue) -> bool:
-    """Whether an index is proved not to be negative."""
+def is_non_negative(value: SSAValue, proved: dict[int, bool] | None = None) -> bool:
+    """Whether an index is proved not to be negative.
+
+    `proved` keeps the answers by the values' `id`, for whoever asks about many values.
+    """
+    proved = {} if proved is None else proved
+    answer = proved.get(id(value))
+    if answer is None:
+        answer = proved[id(value)] = _prove_non_negative(value, proved)
+    return answer
+
+
+def _prove_non_negative(value: SSAValue, proved: dict[int, bool]) -> bool:
     number = constant_int(value)
     if number is not None:
         return number >= 0
@@ -84,8 +95,8 @@ def is_non_negative(value: SSAValue) -> bool:
         return (
             isinstance(loop, scf.ForOp)
             and value.index == 0
-            and is_non_negative(loop.lb)
-            and is_non_negative(loop.step)
+            and is_non_negative(loop.lb, proved)
+            and is_non_negative(loop.step, proved)
         )
     assert isinstance(owner, Operation)
     if owner.name in _IDS or owner.name in ("arith.index_castui", "arith.extui"):
@@ -94,13 +105,13 @@ def is_non_negative(value: SSAValue) -> bool:
         # other integers wrap around
         return False
     if owner.name in _CLOSED:
-        return all(is_non_negative(operand) for operand in owner.operands)
+        return all(is_non_negative(operand, proved) for operand in owner.operands)
     if owner.name in ("arith.andi", "arith.maxsi"):
-        return any(is_non_negative(operand) for operand in owner.operands)
+        return any(is_non_negative(operand, proved) for operand in owner.operands)
     if owner.name in ("arith.remsi", "arith.shrui", "arith.shrsi", "arith.shli"):
-        return is_non_negative(owner.operands[0])
+        return is_non_negative(owner.operands[0], proved)
     if owner.name == "arith.select":
-        return is_non_negative(owner.operands[1]) and is_non_negative(owner.operands[2])
+        return all(is_non_negative(operand, proved) for operand in owner.operands[1:])
     return False
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ingot.compiler.dialects import late_definitions, lazy_formats
+from ingot.compiler.dialects import late_definitions, lazy_formats, quick_construction
 
 lazy_formats.install()
 late_definitions.install()
+quick_construction.install()

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.index_range import is_non_negative
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.gpu_matrix import MatrixOperand, MMAMatrixType
 
@@ -108,6 +109,9 @@ class FunctionConversion:
     """The converted function of a name."""
     _prologue: list[Operation] = field(default_factory=list[Operation])
     _cached: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
+    _indices: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    """The constants that are indices."""
+    _proved: dict[int, bool] = field(default_factory=dict[int, bool])
     _scopes: list[dict[object, SSAValue]] = field(
         default_factory=lambda: [dict[object, SSAValue]()]
     )
@@ -136,13 +140,17 @@ class FunctionConversion:
 
     def pure(self, op_type: type[Operation], *operands: SSAValue) -> SSAValue:
         """The result of a pure op, computed once where it is in scope."""
-        return self.pure_keyed((op_type, operands), lambda: op_type(*operands))
+        key = (op_type, *map(id, operands))
+        return self.pure_keyed(key, lambda: make_op(op_type, operands))
 
     def pure_keyed(self, key: object, make: Callable[[], Operation]) -> SSAValue:
-        """The result of a pure op that `key` stands for, computed once where it is in scope."""
+        """The result of a pure op that `key` stands for, computed once where it is in scope.
+
+        Keys hold values by their `id`: the function keeps them, and hashing a value takes a call.
+        """
         for scope in reversed(self._scopes):
-            if key in scope:
-                return scope[key]
+            if (known := scope.get(key)) is not None:
+                return known
         result = self.emit(make())
         self._scopes[-1][key] = result
         return result
@@ -190,17 +198,22 @@ class FunctionConversion:
         """What a value was converted to."""
         return self.values[source]
 
+    def is_non_negative(self, source: SSAValue) -> bool:
+        """Whether an index that is being converted is proved not to be negative."""
+        return is_non_negative(source, self._proved)
+
     def operands(self, op: Operation) -> list[SSAValue]:
         """What the operands of an op were converted to."""
         return [self.values[operand] for operand in op.operands]
 
     def once(self, key: object, make: Callable[[], Operation]) -> SSAValue:
         """A value of the prologue, made when first asked for."""
-        if key not in self._cached:
-            op = make()
-            self._prologue.append(op)
-            self._cached[key] = op.results[0]
-        return self._cached[key]
+        if (known := self._cached.get(key)) is not None:
+            return known
+        op = make()
+        self._prologue.append(op)
+        self._cached[key] = op.results[0]
+        return op.results[0]
 
     def constant(self, number: float, type_: Attribute) -> SSAValue:
         """A scalar constant of a SPIR-V type."""
@@ -221,7 +234,9 @@ class FunctionConversion:
 
     def index_constant(self, number: int) -> SSAValue:
         """A constant index."""
-        return self.constant(number, self.index)
+        if (known := self._indices.get(number)) is None:
+            known = self._indices[number] = self.constant(number, self.index)
+        return known
 
     def address(self, variable: spirv.GlobalVariableOp) -> SSAValue:
         """The pointer to a global variable."""
@@ -272,6 +287,15 @@ class FunctionConversion:
     def result_type(self, op: Operation) -> Attribute:
         """The SPIR-V type of an op's first result."""
         return self.type(op.results[0].type, op)
+
+
+def make_op(op_type: type[Operation], operands: Sequence[SSAValue]) -> Operation:
+    """An op of one of the spirv classes whose operands are all it takes."""
+    if issubclass(op_type, spirv.UniformOp):
+        # the constructor's checks cost more than all else here
+        types = [op_type.result_type(operands[0].type)]
+        return op_type.create(operands=operands, result_types=types)
+    return op_type(*operands)
 
 
 _MATRIX_USES = {

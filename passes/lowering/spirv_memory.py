@@ -14,7 +14,7 @@ from typing import cast
 from xdsl.dialects.builtin import MemRefType, VectorType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ingot.compiler.analysis.index_range import constant_int, is_non_negative, known_divisor
+from ingot.compiler.analysis.index_range import constant_int, known_divisor
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.passes.lowering.conversion import Buffer, FunctionConversion, width_of
@@ -217,7 +217,8 @@ def _quotient(conversion: FunctionConversion, value: SSAValue, divisor: int) -> 
                 a = conversion.value(owner.operands[0])
                 return multiply(conversion, a, factor // divisor)
     shift = conversion.index_constant(divisor.bit_length() - 1)
-    kind = spirv.ShiftRightLogicalOp if is_non_negative(value) else spirv.ShiftRightArithmeticOp
+    is_signed = not conversion.is_non_negative(value)
+    kind = spirv.ShiftRightArithmeticOp if is_signed else spirv.ShiftRightLogicalOp
     return conversion.pure(kind, conversion.value(value), shift)
 
 
@@ -251,7 +252,7 @@ def _component(conversion: FunctionConversion, value: SSAValue, width: int) -> S
 def _pointer(
     conversion: FunctionConversion, buffer: Buffer, position: SSAValue, *component: SSAValue
 ) -> SSAValue:
-    key = ("element", buffer.pointer, position, component)
+    key = ("element", id(buffer.pointer), id(position), *map(id, component))
     indices = [position, *component]
     if buffer.in_struct:
         indices.insert(0, conversion.index_constant(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import cast
 
 from xdsl.dialects import arith as xdsl_arith
@@ -19,13 +19,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.index_range import constant_int, is_non_negative
+from ingot.compiler.analysis.index_range import constant_int
 from ingot.compiler.dialects import gpu, spirv
 from ingot.passes.lowering import spirv_memory
 from ingot.passes.lowering.conversion import (
     FunctionConversion,
     Handler,
     is_copied,
+    make_op,
     width_of,
 )
 from ingot.passes.lowering.emitter import element_type, with_element
@@ -34,19 +35,11 @@ from ingot.passes.lowering.spirv_vectors import splat
 SpirvOp = type[Operation]
 
 
-def _make(op_type: SpirvOp, operands: Sequence[SSAValue]) -> Operation:
-    if issubclass(op_type, spirv.UniformOp):
-        # the constructor's checks cost more than all else here
-        types = [op_type.result_type(operands[0].type)]
-        return op_type.create(operands=operands, result_types=types)
-    return op_type(*operands)
-
-
 def _direct(op_type: SpirvOp) -> Handler:
     """The op of the same operands."""
 
     def convert(c: FunctionConversion, op: Operation) -> SSAValue:
-        return c.emit(_make(op_type, c.operands(op)))
+        return c.emit(make_op(op_type, c.operands(op)))
 
     return convert
 
@@ -55,7 +48,7 @@ def _float(op_type: SpirvOp) -> Handler:
     """The floating-point op of the same operands."""
 
     def convert(c: FunctionConversion, op: Operation) -> SSAValue:
-        return c.float_op(_make(op_type, c.operands(op)))
+        return c.float_op(make_op(op_type, c.operands(op)))
 
     return convert
 
@@ -65,9 +58,9 @@ def _index_aware(op_type: SpirvOp, unsigned: SpirvOp | None = None) -> Handler:
 
     def convert(c: FunctionConversion, op: Operation) -> SSAValue:
         if not isinstance(op.results[0].type, IndexType):
-            return c.emit(_make(op_type, c.operands(op)))
+            return c.emit(make_op(op_type, c.operands(op)))
         chosen = op_type
-        if unsigned is not None and all(is_non_negative(operand) for operand in op.operands):
+        if unsigned is not None and all(c.is_non_negative(operand) for operand in op.operands):
             chosen = unsigned
         return c.pure(chosen, *c.operands(op))
 
@@ -79,7 +72,7 @@ def _logical(bits: SpirvOp, boolean: SpirvOp) -> Handler:
 
     def convert(c: FunctionConversion, op: Operation) -> SSAValue:
         is_boolean = element_type(op.results[0].type) == i1
-        return c.emit(_make(boolean if is_boolean else bits, c.operands(op)))
+        return c.emit(make_op(boolean if is_boolean else bits, c.operands(op)))
 
     return convert
 
@@ -171,12 +164,12 @@ def _cmpi(c: FunctionConversion, op: Operation) -> SSAValue:
         booleans = {"eq": spirv.LogicalEqualOp, "ne": spirv.LogicalNotEqualOp}
         if predicate not in booleans:
             raise refuse(op, f"`arith.cmpi {predicate}` on i1 that `expand-math` left")
-        return c.emit(_make(booleans[predicate], operands))
+        return c.emit(make_op(booleans[predicate], operands))
     if isinstance(op.lhs.type, IndexType):
-        if predicate[0] == "s" and is_non_negative(op.lhs) and is_non_negative(op.rhs):
+        if predicate[0] == "s" and c.is_non_negative(op.lhs) and c.is_non_negative(op.rhs):
             predicate = "u" + predicate[1:]
         return c.pure(_CMPI[predicate], *operands)
-    return c.emit(_make(_CMPI[predicate], operands))
+    return c.emit(make_op(_CMPI[predicate], operands))
 
 
 def _cmpf(c: FunctionConversion, op: Operation) -> SSAValue:
@@ -184,7 +177,7 @@ def _cmpf(c: FunctionConversion, op: Operation) -> SSAValue:
     predicate = xdsl_arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     a, b = c.operands(op)
     if (chosen := _CMPF.get(predicate)) is not None:
-        return c.float_op(_make(chosen, (a, b)))
+        return c.float_op(make_op(chosen, (a, b)))
     if predicate in ("true", "false"):
         return splat(c, c.constant(predicate == "true", i1), c.result_type(op))
     unordered = c.emit(spirv.IsNanOp(a))
@@ -329,7 +322,7 @@ def _call(c: FunctionConversion, op: Operation) -> SSAValue:
         c.add(spirv.StoreOp(variable, result))
         return spirv.LoadOp(variable)
 
-    return c.pure_keyed((callee, operands), store_and_load)
+    return c.pure_keyed((callee, *map(id, operands)), store_and_load)
 
 
 HANDLERS: dict[str, Handler] = {

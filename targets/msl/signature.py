@@ -6,7 +6,6 @@ import re
 
 from .functions import find_function
 from .tokens import (
-    identifiers,
     is_blank,
     is_identifier,
     previous_index,
@@ -31,7 +30,7 @@ def tidy_signature(text: str, kernel: str, threads: int) -> str:
     tokens = tokenize(text)
     function = find_function(tokens, kernel)
     names: dict[str, str] = {}
-    present = identifiers(text)
+    present = frozenset(tokens)
     for declaration in function.declarations:
         name, attribute = _builtin(declaration)
         if name.startswith("gl_") and _free(tokens, present, attribute):

@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 
+_BRACKETS = frozenset({"[", "[[", "]", "]]"})
 _PAIRS = {"(": ")", "[": "]", "{": "}", "[[": "]]"}
 
 
@@ -39,24 +40,26 @@ def tokenize(text: str) -> list[str]:
     if "]]" not in text:
         return raw
     # `a[b[i]]` closes two single brackets: only an open `[[` may take `]]` whole.
-    tokens: list[str] = []
+    split: list[int] = []
     open_brackets: list[str] = []
-    for token in raw:
+    for index in [i for i, token in enumerate(raw) if token in _BRACKETS]:
+        token = raw[index]
         if token in ("[", "[["):
             open_brackets.append(token)
-            tokens.append(token)
-        elif token == "]":
-            if open_brackets:
-                open_brackets.pop()
-            tokens.append(token)
         elif token == "]]" and open_brackets and open_brackets[-1] == "[":
             del open_brackets[-2:]
-            tokens += ["]", "]"]
-        else:
-            if token == "]]" and open_brackets:
-                open_brackets.pop()
-            tokens.append(token)
-    return tokens
+            split.append(index)
+        elif open_brackets:
+            open_brackets.pop()
+    if not split:
+        return raw
+    tokens: list[str] = []
+    start = 0
+    for index in split:
+        tokens += raw[start:index]
+        tokens += ("]", "]")
+        start = index + 1
+    return tokens + raw[start:]
 
 
 def is_identifier(token: str) -> bool:
@@ -67,11 +70,6 @@ def is_identifier(token: str) -> bool:
 def is_blank(token: str) -> bool:
     """Whether a token is whitespace or a comment."""
     return token[:1].isspace() or token.startswith(("//", "/*"))
-
-
-def identifiers(text: str) -> frozenset[str]:
-    """Every identifier of a text, keywords included."""
-    return frozenset(token for token in tokenize(text) if is_identifier(token))
 
 
 def rename(tokens: Iterable[str], names: Mapping[str, str]) -> list[str]:

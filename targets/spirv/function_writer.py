@@ -39,7 +39,8 @@ class FunctionWriter:
         self.code: list[list[int]] = []
         self.glsl: int | None = None
         """The id of the imported instruction set, once it is used."""
-        self._values: dict[SSAValue, int] = {}
+        # By identity: the module keeps its values, and hashing them takes a call.
+        self._values: dict[int, int] = {}
         # Of the function being written: the label of the current block, and of every block.
         self._current = 0
         self._labels: dict[Block, int] = {}
@@ -107,11 +108,11 @@ class FunctionWriter:
         self.declarations.decorate_op(op, id)
 
     def _id(self, value: SSAValue) -> int:
-        id = self._values.get(value)
-        if id is None:
-            id = self._values[value] = self._new_value(value)
-            self.declarations.name_value(id, value.name_hint)
-        return id
+        number = self._values.get(id(value))
+        if number is None:
+            number = self._values[id(value)] = self._new_value(value)
+            self.declarations.name_value(number, value.name_hint)
+        return number
 
     def _new_value(self, value: SSAValue) -> int:
         match value.owner:
@@ -288,8 +289,8 @@ class FunctionWriter:
         last = merge.last_op
         assert isinstance(last, spirv.MergeOp)
         for result, value in zip(op.results, last.values, strict=True):
-            id = self._values[result] = self._id(value)
-            self.declarations.name_value(id, result.name_hint)
+            number = self._values[id(result)] = self._id(value)
+            self.declarations.name_value(number, result.name_hint)
 
 
 def _enumerant(op: Operation, name: str) -> int:

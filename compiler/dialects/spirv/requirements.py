@@ -86,6 +86,9 @@ _MODE_CAPABILITIES = {
     ExecutionMode.RoundingModeRTZ: Capability.RoundingModeRTZ,
 }
 
+_DIFFERING = (GlobalVariableOp, ExecutionModeOp, AtomicFAddOp, AtomicOp, GroupReduceOp)
+"""Ops whose own properties decide what they need."""
+
 _SUBGROUP_BUILT_INS = frozenset(
     {"SubgroupId", "SubgroupSize", "NumSubgroups", "SubgroupLocalInvocationId"}
 )
@@ -155,6 +158,10 @@ class _Collector:
         self.capabilities: set[Capability] = {Capability.Shader}
         self.extensions: set[str] = set()
         self._seen: set[tuple[Attribute, bool]] = set()
+        self._seen_objects: set[tuple[int, bool]] = set()
+        """Identities of types that were looked at; comparing them costs more than the rest."""
+        self._plain: set[type[Operation]] = set()
+        """Classes of ops that were looked at, and of which no two need different things."""
         self._stored: set[Attribute] = set()
         """Narrow scalar types that are only loaded, stored and converted."""
 
@@ -175,6 +182,20 @@ class _Collector:
         return self.capabilities
 
     def visit(self, op: Operation) -> None:
+        if type(op) not in self._plain:
+            self._op(op)
+            if isinstance(op, SpirvOp) and not isinstance(op, _DIFFERING):
+                self._plain.add(type(op))
+        computed = op.name not in _STORAGE_ONLY
+        for value in (*op.operands, *op.results):
+            self.type(value.type, computed)
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    self.type(argument.type, computed=True)
+
+    def _op(self, op: Operation) -> None:
+        """Require what the op itself needs, whatever its types are."""
         match op:
             case GlobalVariableOp():
                 self.type(op.type, computed=True)
@@ -190,13 +211,6 @@ class _Collector:
                 self._instruction(op)
             case _:
                 pass
-        computed = op.name not in _STORAGE_ONLY
-        for value in (*op.operands, *op.results):
-            self.type(value.type, computed)
-        for region in op.regions:
-            for block in region.blocks:
-                for argument in block.args:
-                    self.type(argument.type, computed=True)
 
     def _instruction(self, op: SpirvOp) -> None:
         if isinstance(op, AtomicFAddOp):
@@ -220,6 +234,9 @@ class _Collector:
 
     def type(self, type: Attribute, computed: bool) -> None:
         """Require what `type` needs; `computed` where it is more than loaded and stored."""
+        if (id(type), computed) in self._seen_objects:
+            return
+        self._seen_objects.add((id(type), computed))
         if (type, computed) in self._seen:
             return
         self._seen.add((type, computed))

@@ -34,6 +34,7 @@ print(*(m for m in sys.modules if m.startswith(("ingot.compiler.dialects.", "num
     assert result.stdout.split() == [
         "ingot.compiler.dialects.late_definitions",
         "ingot.compiler.dialects.lazy_formats",
+        "ingot.compiler.dialects.quick_construction",
         "ingot.compiler.dialects.context",
     ]
 
