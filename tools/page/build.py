@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ingot.targets.bundle import model
@@ -191,7 +192,8 @@ class _Page:
             return _json(None)
         lines = [shortened(line) for line in self.history.text.splitlines()]
         language = "text" if self.history.filename.endswith(".tin") else "mlir"
-        return _json({"name": self.name, "lines": lines, "runs": runs(lines, language)})
+        name = PurePath(self.history.filename).name
+        return _json({"name": name, "lines": lines, "runs": runs(lines, language)})
 
 
 def _parameters(
