@@ -43,7 +43,7 @@ from ingot.compiler.dialects.expand_shape import ExpandShapeOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 
 from .generic_patterns import GENERIC_PATTERNS
-from .index_patterns import INDEX_PATTERNS
+from .index_patterns import INDEX_PATTERNS, FoldDelinearized, FoldNestedQuotients
 
 Reshape = tensor.CollapseShapeOp | tensor.ExpandShapeOp
 
@@ -239,6 +239,8 @@ PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
     GenericOp: (*GENERIC_PATTERNS, *INDEX_PATTERNS),
     FillOp: (FillFromEmpty(),),
     arith.ConstantOp: (SplatConstantToFill(),),
+    arith.AddiOp: (FoldScalars(), FoldDelinearized()),
+    arith.DivUIOp: (FoldScalars(), FoldNestedQuotients()),
     tensor.CollapseShapeOp: _RESHAPE,
     tensor.ExpandShapeOp: _RESHAPE,
     ExpandShapeOp: _RESHAPE,

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType, i1
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i1,
+)
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -49,8 +57,11 @@ def _has_positions(op: GenericOp) -> bool:
     )
 
 
+_Bounded = arith.CmpiOp | arith.MaxSIOp | arith.MinSIOp | arith.RemUIOp
+
+
 class FoldBoundedIndices(RewritePattern):
-    """Fold comparisons and clamps of indices that the extents of the loops decide."""
+    """Fold comparisons, clamps and remainders of indices that the extents of the loops decide."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
@@ -58,9 +69,7 @@ class FoldBoundedIndices(RewritePattern):
             return
         extents = loop_extents(op)
         for inner in list(op.body.walk()):
-            if not isinstance(inner, arith.CmpiOp | arith.MaxSIOp | arith.MinSIOp):
-                continue
-            if inner.operands[0].type == i1:
+            if not isinstance(inner, _Bounded) or inner.operands[0].type == i1:
                 continue
             left, right = (index_bounds(v, extents) for v in inner.operands)
             value = self._value(inner, left, right)
@@ -68,10 +77,10 @@ class FoldBoundedIndices(RewritePattern):
                 rewriter.replace(inner, [], [value])
 
     @staticmethod
-    def _value(
-        op: arith.CmpiOp | arith.MaxSIOp | arith.MinSIOp, left: Bounds, right: Bounds
-    ) -> SSAValue | None:
+    def _value(op: _Bounded, left: Bounds, right: Bounds) -> SSAValue | None:
         match op:
+            case arith.RemUIOp():
+                return op.lhs if left[0] >= 0 and left[1] < right[0] else None
             case arith.CmpiOp():
                 answer = _decided(op.predicate.value.data, left, right)
                 if op.operands[0] is op.operands[1]:
@@ -85,6 +94,78 @@ class FoldBoundedIndices(RewritePattern):
             case arith.MinSIOp():
                 first, second = left[1] <= right[0], right[1] <= left[0]
         return op.operands[0] if first else op.operands[1] if second else None
+
+
+class FoldDelinearized(RewritePattern):
+    """Fold the number of an element from the positions that were computed from its number.
+
+    `x / c * c + x % c` is `x`, and `x / c % n * c + x % c` is `x % (n * c)`: what is left of two
+    reshapes in one body. NVIDIA's driver crashes on some vectors of the second.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.AddiOp, rewriter: PatternRewriter) -> None:
+        for scaled, low in (op.operands, reversed(op.operands)):
+            if not isinstance(scaled.owner, arith.MuliOp) or not isinstance(
+                low.owner, arith.RemUIOp
+            ):
+                continue
+            number, factor = low.owner.lhs, int_of(low.owner.rhs)
+            if factor is None or factor <= 0:
+                continue
+            high, count = _positions_above(scaled.owner, factor)
+            if (
+                not isinstance(high, arith.DivUIOp)
+                or int_of(high.rhs) != factor
+                or high.lhs is not number
+            ):
+                continue
+            if count is None:
+                rewriter.replace(op, [], [number])
+                return
+            if count * factor <= _largest(number):
+                rewriter.replace(op, [], [_by(arith.RemUIOp, number, count * factor, op)])
+                return
+
+
+class FoldNestedQuotients(RewritePattern):
+    """`x / a / b` is `x / (a * b)`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.DivUIOp, rewriter: PatternRewriter) -> None:
+        inner, outer = op.lhs.owner, int_of(op.rhs)
+        if not isinstance(inner, arith.DivUIOp) or outer is None or outer <= 0:
+            return
+        divisor = int_of(inner.rhs)
+        if divisor is not None and divisor > 0 and divisor * outer <= _largest(inner.lhs):
+            rewriter.replace(op, [], [_by(arith.DivUIOp, inner.lhs, divisor * outer, op)])
+
+
+def _largest(value: SSAValue) -> int:
+    """The largest signed number of the type; of an index, what fits whatever it becomes."""
+    return (1 << min(integer_width(value.type) or 32, 32) - 1) - 1
+
+
+def _by(
+    kind: type[arith.DivUIOp | arith.RemUIOp], number: SSAValue, divisor: int, place: Operation
+) -> SSAValue:
+    """`number` divided by a constant of its type, or what remains, before `place`."""
+    emit = Emitter.before(place)
+    constant = IntegerAttr(divisor, cast("IntegerType | IndexType", number.type))
+    return emit.add(kind(number, emit.add(arith.ConstantOp(constant)).result)).result
+
+
+def _positions_above(scaled: arith.MuliOp, factor: int) -> tuple[Operation | None, int | None]:
+    """The quotient that `scaled` multiplies by `factor`, and the size that it is a remainder of."""
+    left, right = scaled.operands
+    above = left if int_of(right) == factor else right if int_of(left) == factor else None
+    if above is None or not isinstance(above.owner, Operation):
+        return None, None
+    if isinstance(above.owner, arith.RemUIOp):
+        count, quotient = int_of(above.owner.rhs), above.owner.lhs.owner
+        positive = count is not None and count > 0
+        return (quotient, count) if positive and isinstance(quotient, Operation) else (None, None)
+    return above.owner, None
 
 
 class ExtractToInput(RewritePattern):

@@ -220,3 +220,47 @@ func.func @selected_iteration(%x: tensor<4xf32>, %i: tensor<4xf32>) -> tensor<4x
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What is computed from positions that were computed from a number is that number again.
+// CHECK-LABEL: func.func @delinearized(
+// CHECK-NOT:     arith.muli
+// CHECK:         %[[D:.*]] = arith.constant 12 : index
+// CHECK-NEXT:    %[[R:.*]] = arith.remui %x, %[[D]] : index
+// CHECK:         %[[E:.*]] = arith.constant 12 : index
+// CHECK-NEXT:    %[[Q:.*]] = arith.divui %x, %[[E]] : index
+// CHECK-NEXT:    return %x, %[[R]], %[[Q]]
+func.func @delinearized(%x: index) -> (index, index, index) {
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %low = arith.remui %x, %c3 : index
+  %high = arith.divui %x, %c3 : index
+  %middle = arith.remui %high, %c4 : index
+  %rows = arith.muli %high, %c3 : index
+  %all = arith.addi %rows, %low : index
+  %columns = arith.muli %c3, %middle : index
+  %within = arith.addi %low, %columns : index
+  %above = arith.divui %high, %c4 : index
+  return %all, %within, %above : index, index, index
+}
+
+// -----
+
+// 32 * 16 is no number of 8 bits.
+// CHECK-LABEL: func.func @delinearized_bytes(
+// CHECK:         arith.divui
+// CHECK:         arith.muli
+// CHECK:         arith.addi
+// CHECK:         arith.divui
+func.func @delinearized_bytes(%x: i8) -> (i8, i8) {
+  %c16 = arith.constant 16 : i8
+  %c32 = arith.constant 32 : i8
+  %low = arith.remui %x, %c16 : i8
+  %high = arith.divui %x, %c16 : i8
+  %middle = arith.remui %high, %c32 : i8
+  %rows = arith.muli %middle, %c16 : i8
+  %within = arith.addi %rows, %low : i8
+  %above = arith.divui %high, %c32 : i8
+  return %within, %above : i8, i8
+}
