@@ -21,6 +21,16 @@ def capture(mtl_queue: Any, path: Path) -> Generator[None]:
         raise DeviceError(f"a capture is a document {SUFFIX}, not '{path.name}'")
     if path.exists():
         raise DeviceError(f"'{path}' exists, and Metal writes no capture over it")
+    with native.autorelease_pool():
+        manager = _start(mtl_queue, path)
+    try:
+        yield
+    finally:
+        manager.stopCapture()
+
+
+def _start(mtl_queue: Any, path: Path) -> Any:
+    """Start a capture; returns its `MTLCaptureManager`."""
     metal = native.load_metal()
     manager = metal.MTLCaptureManager.sharedCaptureManager()
     if not manager.supportsDestination_(TRACE_DOCUMENT):
@@ -32,7 +42,4 @@ def capture(mtl_queue: Any, path: Path) -> Generator[None]:
     is_started, error = manager.startCaptureWithDescriptor_error_(descriptor, None)
     if not is_started:
         raise DeviceError(f"Metal does not capture: {message_of(error)}")
-    try:
-        yield
-    finally:
-        manager.stopCapture()
+    return manager

@@ -50,9 +50,10 @@ class Samples:
     def read(self) -> list[tuple[int, int]]:
         """Start and end of each command in nanoseconds; after the submission completed."""
         values = array("Q")
-        for index, buffer in enumerate(self._buffers):
-            count = 2 * min(_MOST_COMMANDS, self._commands - index * _MOST_COMMANDS)
-            values.frombytes(bytes(buffer.resolveCounterRange_((0, count)))[: 8 * count])
+        with native.autorelease_pool():
+            for index, buffer in enumerate(self._buffers):
+                count = 2 * min(_MOST_COMMANDS, self._commands - index * _MOST_COMMANDS)
+                values.frombytes(bytes(buffer.resolveCounterRange_((0, count)))[: 8 * count])
         if SAMPLE_ERROR in values:
             raise DeviceError("Metal could not read the GPU's clock for every command")
         return list(pairs(in_nanoseconds(values, self._start, self._clocks())))

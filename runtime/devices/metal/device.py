@@ -10,9 +10,9 @@ from typing import Any, Final
 from ingot.runtime.devices.info import DeviceInfo
 from ingot.runtime.devices.metal import memory as metal_memory
 from ingot.runtime.devices.metal import native
-from ingot.runtime.devices.metal.capture import capture
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
 from ingot.runtime.devices.metal.counters import timestamp_counters
+from ingot.runtime.devices.metal.native import load_metal
 from ingot.runtime.devices.metal.pipeline import ByteKernels, load_pipelines
 from ingot.runtime.devices.metal.sync import MetalQueue, MetalSemaphore
 from ingot.runtime.devices.timeline import Backlog
@@ -116,10 +116,14 @@ class MetalDevice(Device):
     def load(
         self, kernels: Sequence[Kernel], math_mode: str, msl_version: tuple[int, int]
     ) -> Executable:
-        return Executable(load_pipelines(self, self._mtl_device, kernels, math_mode, msl_version))
+        with native.autorelease_pool():
+            return Executable(
+                load_pipelines(self, self._mtl_device, kernels, math_mode, msl_version)
+            )
 
     def create_command_buffer(self, profiling: bool = False) -> CommandBuffer:
-        counters = timestamp_counters(self._mtl_device) if profiling else None
+        with native.autorelease_pool():
+            counters = timestamp_counters(self._mtl_device) if profiling else None
         return MetalCommandBuffer(
             self, self._mtl_device, self._byte_kernels, counters, profiling=profiling
         )
@@ -128,7 +132,7 @@ class MetalDevice(Device):
         return MetalSemaphore(self, self._mtl_device, self._backlog, value)
 
     def capture(self, path: Path) -> AbstractContextManager[None]:
-        return capture(self._metal_queue.mtl_queue, path)
+        return self._metal_queue.capture(path)
 
     def close(self) -> None:
         self._backlog.close("the Metal device was closed")
@@ -136,7 +140,7 @@ class MetalDevice(Device):
 
 
 def _devices() -> list[Any]:
-    devices: list[Any] = list(native.load_metal().MTLCopyAllDevices() or ())
+    devices: list[Any] = list(load_metal().MTLCopyAllDevices() or ())
     if not devices:
         raise DeviceUnavailableError("this Mac has no GPU that Metal can use")
     return devices

@@ -8,6 +8,7 @@ changes, a fence holds the next encoder until the one before is finished.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ingot.runtime.devices.metal import native
@@ -21,32 +22,37 @@ from ingot.runtime.errors import DeviceError
 
 
 class Recording:
-    """The `MTLCommandBuffer`s of one submission, in order; all but the last are complete."""
+    """The `MTLCommandBuffer`s of one submission, one after the other."""
 
-    def __init__(self, mtl_device: Any, mtl_queue: Any, name: str) -> None:
+    def __init__(
+        self, mtl_device: Any, mtl_queue: Any, name: str, commit: Callable[[Any], None]
+    ) -> None:
+        """`commit` gets every buffer but the last one, which is the caller's to commit."""
         self._device: Final = mtl_device
         self._queue: Final = mtl_queue
         self._name: Final = name
-        self.buffers: Final[list[Any]] = []
+        self._commit: Final = commit
+        self.buffer: Any = None
+        """The one that is being written."""
         self.fence: Any = None
         """Updated by every encoder that is not the last one."""
         self.encoder: Final = Encoder(self)
         """For all command buffers that are not profiled."""
         self.split()
 
-    @property
-    def buffer(self) -> Any:
-        """The one that is being written."""
-        return self.buffers[-1]
-
     def split(self) -> Any:
-        """Begin another one, and return it."""
+        """Commit the present one, begin another, and return it.
+
+        A queue has 64 that are not complete, and waits for one of them before it makes another.
+        """
+        if self.buffer is not None:
+            self._commit(self.buffer)
         descriptor = native.load_metal().MTLCommandBufferDescriptor.alloc().init()
         descriptor.setErrorOptions_(ENCODER_STATUS)
         buffer = self._queue.commandBufferWithDescriptor_(descriptor)
         if buffer is None:
             raise DeviceError(f"'{self._name}' gives no command buffer")
-        self.buffers.append(buffer)
+        self.buffer = buffer
         return buffer
 
     def update_fence(self, encoder: Any) -> None:

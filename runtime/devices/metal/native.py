@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from ingot.runtime.errors import DeviceUnavailableError
+from ingot.runtime.errors import (
+    DeviceError,
+    DeviceLostError,
+    DeviceMemoryError,
+    DeviceUnavailableError,
+    KernelError,
+)
 
 PLATFORM: Final = "macosx"
 """Of the metallibs that run here."""
@@ -37,6 +44,15 @@ TRACE_DOCUMENT: Final = 2
 """`MTLCaptureDestinationGPUTraceDocument`."""
 MATH_MODES: Final = {"safe": 0, "strict": 0, "fast": 2}
 """`MTLMathMode` of a bundle's math mode; relaxed (1) is not used."""
+_FAILURES: Final[dict[int, type[DeviceError]]] = {
+    2: KernelError,  # timeout
+    3: KernelError,  # page fault
+    4: DeviceLostError,  # access revoked, after too many faults
+    8: DeviceMemoryError,
+    11: DeviceLostError,  # device removed
+    12: KernelError,  # stack overflow
+}
+"""Errors by `MTLCommandBufferError`."""
 FAST_FUNCTIONS, PRECISE_FUNCTIONS = 0, 1
 """`MTLMathFloatingPointFunctions`."""
 
@@ -57,6 +73,12 @@ def load_metal() -> Any:
 
 
 @cache
+def load_objc() -> Any:
+    """Return PyObjC's bridge itself."""
+    return import_module("objc")
+
+
+@cache
 def load_foundation() -> Any:
     """Return PyObjC's `Foundation` module, which its Metal needs."""
     return import_module("Foundation")
@@ -73,12 +95,22 @@ def message_of(error: Any) -> str:
     return " ".join(text.split())
 
 
-def failure_of(error: Any) -> str:
-    """Return the text of a command buffer's error, and which commands it stopped in.
+def autorelease_pool() -> AbstractContextManager[None]:
+    """Let go, at the end of a `with`, of what Metal returns and nobody owns.
 
-    Encoders hold the names of their commands as signposts.
+    Python's threads have no pool of their own: without one every encoder would stay for ever.
     """
-    message = message_of(error)
+    return load_objc().autorelease_pool()
+
+
+def failure_of(error: Any) -> DeviceError:
+    """Return what a command buffer's `NSError` says, and which commands it stopped in."""
+    kind = _FAILURES.get(error.code(), DeviceError) if error is not None else DeviceError
+    return kind(f"Metal failed: {message_of(error)}{_place_of(error)}")
+
+
+def _place_of(error: Any) -> str:
+    """The commands of the encoder that failed, in brackets; encoders hold names as signposts."""
     information = error.userInfo() if error is not None else None
     key = load_metal().MTLCommandBufferEncoderInfoErrorKey
     encoders = (information.objectForKey_(key) if information is not None else None) or ()
@@ -86,5 +118,5 @@ def failure_of(error: Any) -> str:
         stopped = [encoder for encoder in encoders if encoder.errorState() == state]
         names = [str(name) for encoder in stopped for name in encoder.debugSignposts()]
         if names:
-            return f"{message} ({words} {', '.join(dict.fromkeys(names))})"
-    return message
+            return f" ({words} {', '.join(dict.fromkeys(names))})"
+    return ""

@@ -134,7 +134,9 @@ class ByteKernels:
 
     def get(self, name: str) -> Any:
         """Return the state of `ingot_fill` or `ingot_copy`."""
-        if name not in self._states:
+        if name in self._states:
+            return self._states[name]
+        with native.autorelease_pool():
             library = compile_msl(self._mtl_device, _BYTE_KERNELS, name, "safe", (0, 0))
             function = library.newFunctionWithName_(name)
             self._states[name] = pipeline_states(self._mtl_device, [(name, function)], None)[0]

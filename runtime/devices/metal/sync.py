@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final, cast
 
+from ingot.runtime.devices.metal.capture import capture
 from ingot.runtime.devices.metal.commands import MetalCommandBuffer
 from ingot.runtime.devices.metal.encoders import Recording
-from ingot.runtime.devices.metal.native import STATUS_ERROR, failure_of
+from ingot.runtime.devices.metal.native import STATUS_ERROR, autorelease_pool, failure_of
 from ingot.runtime.devices.timeline import Backlog, Submission, Timeline
 from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError
 from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
@@ -56,7 +59,8 @@ class MetalSemaphore(Semaphore):
         Metal may not signal the event then, so that whatever waits for it on the device is let go.
         """
         with self.timeline.lock:
-            self.fail(DeviceError(f"Metal failed: {failure_of(buffer.error())}"))
+            with autorelease_pool():
+                self.fail(failure_of(buffer.error()))
             if self.reached < self.timeline.promised:
                 self.event.setSignaledValue_(self.timeline.promised)
 
@@ -104,7 +108,7 @@ class MetalQueue(Queue):
         super().__init__(device)
         self._backlog: Final = backlog
         self._mtl_device: Final = mtl_device
-        self.mtl_queue: Final = mtl_device.newCommandQueue()
+        self._mtl_queue: Final = mtl_device.newCommandQueue()
         self._last: Any = None
 
     def _submit(
@@ -127,7 +131,28 @@ class MetalQueue(Queue):
         signals: Sequence[tuple[MetalSemaphore, int]],
     ) -> None:
         """Encode and commit; the backlog's lock is held."""
-        recording = Recording(self._mtl_device, self.mtl_queue, self.device.name)
+
+        def completed(done: Any) -> None:
+            _report(done, signals, command_buffers)
+
+        def commit(buffer: Any) -> None:
+            for semaphore, value in signals:
+                semaphore.expect(value, buffer)
+            buffer.addCompletedHandler_(completed)
+            self._last = buffer
+            buffer.commit()
+
+        with autorelease_pool():
+            self._encode(command_buffers, waits, signals, commit)
+
+    def _encode(
+        self,
+        command_buffers: Sequence[MetalCommandBuffer],
+        waits: Sequence[tuple[MetalSemaphore, int]],
+        signals: Sequence[tuple[MetalSemaphore, int]],
+        commit: Callable[[Any], None],
+    ) -> None:
+        recording = Recording(self._mtl_device, self._mtl_queue, self.device.name, commit)
         for semaphore, value in waits:
             recording.buffer.encodeWaitForEvent_value_(semaphore.event, value)
         for commands in command_buffers:
@@ -135,16 +160,11 @@ class MetalQueue(Queue):
         recording.encoder.close()
         for semaphore, value in signals:
             recording.buffer.encodeSignalEvent_value_(semaphore.event, value)
+        commit(recording.buffer)
 
-        def completed(done: Any) -> None:
-            _report(done, signals, command_buffers)
-
-        for buffer in recording.buffers:
-            for semaphore, value in signals:
-                semaphore.expect(value, buffer)
-            buffer.addCompletedHandler_(completed)
-            buffer.commit()
-        self._last = recording.buffer
+    def capture(self, path: Path) -> AbstractContextManager[None]:
+        """Capture what is submitted inside of a `with` into a document."""
+        return capture(self._mtl_queue, path)
 
     def finish(self) -> None:
         """Wait for the last submission, and so for all: a queue runs them in order."""

@@ -29,7 +29,7 @@ from .profiling import (
     MTLComputePassDescriptor,
     MTLCounterSampleBufferDescriptor,
 )
-from .signatures import MetalRule
+from .signatures import MetalRule, autorelease_pool
 
 __all__ = [
     "NSURL",
@@ -46,14 +46,19 @@ __all__ = [
     "MTLCopyAllDevices",
     "MTLCounterSampleBufferDescriptor",
     "MetalRule",
+    "autorelease_pool",
     "install",
 ]
 
 
 def install(patch: Any) -> None:
-    """Let the Metal device find the stand-in; `patch` is pytest's monkeypatch."""
+    """Let an open Metal device find the stand-in; `patch` is pytest's monkeypatch.
+
+    Opening one by name goes on to say that it needs a Mac.
+    """
     from ingot.runtime.devices.metal import native
 
     module = sys.modules[__name__]
     patch.setattr(native, "load_metal", lambda: module)
     patch.setattr(native, "load_foundation", lambda: module)
+    patch.setattr(native, "load_objc", lambda: module)

@@ -9,21 +9,24 @@ from queue import SimpleQueue
 from struct import unpack
 from threading import Event, Thread
 from typing import Any, Final
+from weakref import WeakSet
 
 from ingot.runtime.devices.host.binding import Binding
-from ingot.runtime.errors import DeviceError
+from ingot.runtime.errors import DeviceError, DeviceMemoryError
 
 from .device import MTLBuffer, MTLFence, MTLSharedEvent
 from .foundation import NSDictionary, NSError
 from .libraries import MOST_THREADS, MTLComputePipelineState
 from .profiling import MTLBlitPassDescriptor, MTLComputePassDescriptor, SampleAttachment
-from .signatures import Descriptor, Selectors, require, selector
+from .signatures import Descriptor, Selectors, autoreleased, require, selector
 
 MTLCommandBufferEncoderInfoErrorKey = "MTLCommandBufferEncoderInfoErrorKey"
 
 NOT_ENQUEUED, COMMITTED, COMPLETED, ERROR = 0, 2, 4, 5
 _COMPLETED, _PENDING, _FAULTED = 1, 3, 4
 _CONCURRENT: Final = 1
+_MOST_OPEN: Final = 64
+_PAGE_FAULT, _OUT_OF_MEMORY = 3, 8
 _BUFFERS: Final = 1
 _MOST_BYTES: Final = 4096
 _LAST_INDEX: Final = 30
@@ -50,20 +53,29 @@ class MTLCommandQueue(Selectors):
         self._committed: SimpleQueue[MTLCommandBuffer] = SimpleQueue()
         self._thread = Thread(target=_run_all, args=(self._committed,), daemon=True)
         self._thread.start()
+        self._open: WeakSet[MTLCommandBuffer] = WeakSet()
         self.captured: list[str] | None = None
         """Signposts of what was committed while a capture runs."""
 
+    @autoreleased
     @selector()
     def commandBuffer(self) -> MTLCommandBuffer:
         return MTLCommandBuffer(self, 0)
 
+    @autoreleased
     @selector("@")
     def commandBufferWithDescriptor_(
         self, descriptor: MTLCommandBufferDescriptor
     ) -> MTLCommandBuffer:
         return MTLCommandBuffer(self, descriptor.options)
 
+    def open(self, buffer: MTLCommandBuffer) -> None:
+        self._open.add(buffer)
+        # A real queue would wait for one to be completed, which nobody commits.
+        require(len(self._open) <= _MOST_OPEN, f"more than {_MOST_OPEN} uncommitted buffers")
+
     def commit(self, buffer: MTLCommandBuffer) -> None:
+        self._open.remove(buffer)
         if self.captured is not None:
             self.captured += [name for encoder in buffer.encoders for name in encoder.signposts]
         self._committed.put(buffer)
@@ -80,6 +92,7 @@ class MTLCommandBuffer(Selectors):
     """Used once: encoded, committed, completed."""
 
     def __init__(self, queue: MTLCommandQueue, options: int) -> None:
+        queue.open(self)
         self._queue = queue
         self._options = options
         self._parts: list[_Encoder | Work] = []
@@ -94,12 +107,14 @@ class MTLCommandBuffer(Selectors):
     def encoders(self) -> list[_Encoder]:
         return [part for part in self._parts if isinstance(part, _Encoder)]
 
+    @autoreleased
     @selector("Q")
     def computeCommandEncoderWithDispatchType_(self, kind: int) -> MTLComputeCommandEncoder:
         require(kind == _CONCURRENT, "the stand-in has concurrent compute encoders only")
         self._encoder = MTLComputeCommandEncoder(self, [])
         return self._encoder
 
+    @autoreleased
     @selector("@")
     def computeCommandEncoderWithDescriptor_(
         self, descriptor: MTLComputePassDescriptor
@@ -108,11 +123,13 @@ class MTLCommandBuffer(Selectors):
         self._encoder = MTLComputeCommandEncoder(self, descriptor.samples)
         return self._encoder
 
+    @autoreleased
     @selector()
     def blitCommandEncoder(self) -> MTLBlitCommandEncoder:
         self._encoder = MTLBlitCommandEncoder(self, [])
         return self._encoder
 
+    @autoreleased
     @selector("@")
     def blitCommandEncoderWithDescriptor_(
         self, descriptor: MTLBlitPassDescriptor
@@ -148,6 +165,7 @@ class MTLCommandBuffer(Selectors):
     def status(self) -> int:
         return self._status
 
+    @autoreleased
     @selector()
     def error(self) -> NSError | None:
         return self._error
@@ -185,7 +203,8 @@ class MTLCommandBuffer(Selectors):
             if self._options:
                 infos = [MTLCommandBufferEncoderInfo(encoder) for encoder in self.encoders]
                 information = NSDictionary({MTLCommandBufferEncoderInfoErrorKey: infos})
-            self._error, status = NSError(str(error), information), ERROR
+            code = _OUT_OF_MEMORY if isinstance(error, DeviceMemoryError) else _PAGE_FAULT
+            self._error, status = NSError(str(error), information, code), ERROR
         self._times = (start, time.perf_counter())
         self._status = status
         self._parts.clear()

@@ -31,7 +31,7 @@ from .profiling import (
     gpu_ticks,
     new_sample_buffer,
 )
-from .signatures import Selectors, require, selector
+from .signatures import Selectors, autoreleased, require, selector
 
 LARGEST_BUFFER = 1 << 33
 _SHARED_UNTRACKED = 256
@@ -192,6 +192,7 @@ class MTLDevice(Selectors):
     def supportsCounterSampling_(self, point: int) -> bool:
         return point == _AT_STAGE_BOUNDARY and self.samples_encoders
 
+    @autoreleased
     @selector()
     def counterSets(self) -> list[MTLCounterSet]:
         return [MTLCounterSet()]
@@ -221,5 +222,5 @@ class MTLDevice(Selectors):
         return MTLCommandQueue()
 
 
-def MTLCopyAllDevices() -> list[MTLDevice]:  # noqa: N802: Metal's name
+def MTLCopyAllDevices() -> list[MTLDevice]:
     return [MTLDevice()]

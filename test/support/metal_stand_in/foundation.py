@@ -8,8 +8,14 @@ from .signatures import Selectors, require, selector
 
 
 class NSError(Selectors):
-    def __init__(self, message: str, information: NSDictionary | None = None) -> None:
-        self._message, self._information = message, information
+    def __init__(
+        self, message: str, information: NSDictionary | None = None, code: int = 1
+    ) -> None:
+        self._message, self._information, self._code = message, information, code
+
+    @selector()
+    def code(self) -> int:
+        return self._code
 
     @selector()
     def localizedDescription(self) -> str:
@@ -34,6 +40,6 @@ class NSURL(Selectors):
         self.path = path
 
     @classmethod
-    def fileURLWithPath_(cls, path: str) -> NSURL:  # noqa: N802: Foundation's name
+    def fileURLWithPath_(cls, path: str) -> NSURL:
         require(isinstance(path, str), "a path is text")
         return cls(Path(path))

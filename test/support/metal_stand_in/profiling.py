@@ -7,7 +7,7 @@ from array import array
 from typing import Any
 
 from .foundation import NSURL, NSError
-from .signatures import Descriptor, Selectors, require, selector
+from .signatures import Descriptor, Selectors, autoreleased, require, selector
 
 MTLCommonCounterSetTimestamp = "timestamp"
 _MOST_SAMPLES = 4096
@@ -51,6 +51,7 @@ class MTLCounterSampleBuffer(Selectors):
     def __init__(self, count: int) -> None:
         self.values = array("Q", [_UNWRITTEN] * count)
 
+    @autoreleased
     @selector("NSRange")
     def resolveCounterRange_(self, part: tuple[int, int]) -> bytes:
         start, length = part
@@ -108,6 +109,7 @@ class PassDescriptor(Selectors):
     def __init__(self) -> None:
         self._attachments = _Attachments()
 
+    @autoreleased
     @selector()
     def sampleBufferAttachments(self) -> _Attachments:
         return self._attachments

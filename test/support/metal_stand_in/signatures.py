@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
+from threading import local
 from typing import Any, Self, cast
 
 
@@ -72,6 +74,30 @@ class Descriptor(Selectors):
 
     def init(self) -> Self:
         return self
+
+
+_pools = local()
+
+
+@contextmanager
+def autorelease_pool() -> Generator[None]:
+    """`objc.autorelease_pool`: owns what is returned to nobody, on this thread."""
+    _pools.depth = getattr(_pools, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _pools.depth -= 1
+
+
+def autoreleased(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that returns what a pool owns: without a pool it would stay for ever."""
+
+    @wraps(method)
+    def call(*arguments: Any) -> Any:
+        require(getattr(_pools, "depth", 0), f"{method.__name__} without an autorelease pool")
+        return method(*arguments)
+
+    return call
 
 
 def selector(*types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

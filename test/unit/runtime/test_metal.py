@@ -77,6 +77,7 @@ def fake_metal(calls: list[tuple[Any, ...]], compile_error: str = "") -> MagicMo
 def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Any, ...]]:
     monkeypatch.setattr(native, "load_metal", MagicMock())
     monkeypatch.setattr(native, "load_foundation", MagicMock())
+    monkeypatch.setattr(native, "load_objc", MagicMock())
     monkeypatch.setenv("INGOT_CACHE_DIR", str(tmp_path))
     return []
 

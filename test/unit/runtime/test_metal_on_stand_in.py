@@ -67,7 +67,7 @@ def test_a_kernel_that_fails_reaches_all_who_wait_and_nobody_else(metal: MetalDe
     metal.queue.submit([reaches_past], signal=[(failed, 1)])
     metal.queue.submit([], wait=[(failed, 1)], signal=[(after, 1)])
     for semaphore in (after, failed):
-        with pytest.raises(rt.DeviceError, match=r"^Metal failed: .* \(in axpy\)$"):
+        with pytest.raises(rt.KernelError, match=r"^Metal failed: .* \(in axpy\)$"):
             semaphore.wait(1, 60)
     run(metal, lambda c: c.fill(small.whole, b"\xa5"))
     assert small.read() == b"\xa5" * 256
@@ -111,6 +111,12 @@ def commit_an_open_encoder(mtl: Any) -> None:
     buffer.commit()
 
 
+def open_many(mtl: Any) -> None:
+    queue = mtl.newCommandQueue()
+    kept = [queue.commandBuffer() for _ in range(65)]
+    assert not kept
+
+
 def wait_for_nothing(mtl: Any) -> None:
     compute(mtl, lambda encoder: encoder.waitForFence_(mtl.newFence()))
 
@@ -141,6 +147,11 @@ def dispatch_without_buffers(mtl: Any) -> None:
 @pytest.mark.parametrize("is_ordered", [True, False])
 def test_the_stand_in_disorders_encoders_without_a_fence(is_ordered: bool) -> None:
     mtl = MTLCopyAllDevices()[0]
+    with metal_stand_in.autorelease_pool():
+        _fill_twice(mtl, is_ordered)
+
+
+def _fill_twice(mtl: Any, is_ordered: bool) -> None:
     area = mtl.newBufferWithLength_options_(4, 256)
     buffer = mtl.newCommandQueue().commandBuffer()
     fence = mtl.newFence()
@@ -168,6 +179,7 @@ def test_the_stand_in_disorders_encoders_without_a_fence(is_ordered: bool) -> No
         (lambda m: compute(m, lambda e: e.setBytes_length_atIndex_(b"1", 2, 0)), "not that of"),
         (lambda m: compute(m, lambda e: e.setBytes_length_atIndex_(b"1", 1, 31)), "no buffer 31"),
         (lambda m: m.newCommandQueue().commandBuffer().waitUntilCompleted(), "not committed"),
+        (open_many, "more than 64 uncommitted"),
         (wait_for_nothing, "nothing updates this fence"),
         (capture_nothing, "a capture of nothing"),
         (commit_an_open_encoder, "commit while an encoder is open"),
@@ -175,5 +187,10 @@ def test_the_stand_in_disorders_encoders_without_a_fence(is_ordered: bool) -> No
     ],
 )
 def test_the_stand_in_enforces_rules(misuse: Callable[[Any], None], rule: str) -> None:
-    with pytest.raises(MetalRule, match=rule):
+    with pytest.raises(MetalRule, match=rule), metal_stand_in.autorelease_pool():
         misuse(MTLCopyAllDevices()[0])
+
+
+def test_what_metal_returns_needs_a_pool() -> None:
+    with pytest.raises(MetalRule, match="commandBuffer without an autorelease pool"):
+        MTLCopyAllDevices()[0].newCommandQueue().commandBuffer()
