@@ -137,6 +137,7 @@ def _generic_node(op: GenericOp, graph: DispatchGraph) -> Node:
         in_rows=role is Role.REDUCTION and is_over_rows(op),
         cheap=role is Role.ELEMENTWISE and body_cost(op) <= CHEAP_INPUT,
         takes_inputs=role is Role.CONTRACTION and match_contraction(op) is None,
+        branches=any(inner.regions for inner in op.body.block.ops),
     )
 
 

@@ -174,7 +174,12 @@ class _Grouping:
         self, first: _Growing, second: _Growing, reads: list[tuple[int, Read, int]]
     ) -> _Growing | None:
         """One parallel loop nest for both, when every value crosses element by element."""
-        if len(self._roots(first)) + len(self._roots(second)) > 1:
+        roots = [*self._roots(first), *self._roots(second)]
+        if len(roots) > 1:
+            return None
+        if any(self.nodes[i].role is Role.CONTRACTION for i in roots) and any(
+            self.nodes[i].branches for group in (first, second) for i in group.nodes
+        ):
             return None
         to_first: dict[int, int] = {}
         for reader, read, producer in reads:

@@ -67,6 +67,8 @@ class Node:
     """Moves data and computes next to nothing: it may be computed again where it is read."""
     takes_inputs: bool = False
     """Its kernel computes cheap inputs where it reads them."""
+    branches: bool = False
+    """Its body has control flow, which the lanes of a vector cannot follow."""
 
     @property
     def parallel_loops(self) -> tuple[int, ...]:

@@ -161,3 +161,37 @@ def test_heads_between_rows_and_columns(where: str) -> None:
     assert_close(result, np.einsum("bihk,bjhk->bihj", x, y))
     if where == "host":
         assert "simdgroup_multiply_accumulate" in bundle.variants[0].kernels[0].msl
+
+
+BRANCH = """
+func.func @main(%x: tensor<32x24xf32>, %y: tensor<24x40xf32>) -> tensor<32x40xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32x40xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %p = linalg.matmul ins(%x, %y : tensor<32x24xf32>, tensor<24x40xf32>)
+      outs(%f : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<32x40xf32>) outs(%e : tensor<32x40xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %above = arith.cmpf ogt, %in, %z : f32
+    %v = scf.if %above -> (f32) {
+      scf.yield %in : f32
+    } else {
+      %h = arith.addf %in, %in : f32
+      scf.yield %h : f32
+    }
+    linalg.yield %v : f32
+  } -> tensor<32x40xf32>
+  return %r : tensor<32x40xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_what_branches_is_no_epilogue(device_name: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((32, 24), np.float32), rng.standard_normal((24, 40), np.float32)
+    product = x.astype(np.float64) @ y
+    (got,) = run(BRANCH, device_name, [x, y])
+    assert_close(got, np.where(product > 0, product, 2 * product).astype(np.float32))

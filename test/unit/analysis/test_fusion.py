@@ -57,6 +57,12 @@ def test_a_transposed_epilogue_exchanges_the_loops_of_the_matmul() -> None:
     assert group.shared == {0: (1, 0), 1: (0, 1)}
 
 
+def test_a_matmul_takes_no_epilogue_with_control_flow() -> None:
+    product = matmul(10, [Read(0, (0, 2)), Read(1, (2, 1))], 64, 32, 16)
+    branching = replace(elementwise(11, [Read(10, (0, 1))], 64, 32), branches=True)
+    assert groups_of([product, branching], 11) == [[0], [1]]
+
+
 def test_two_matmuls_are_two_kernels() -> None:
     nodes = [
         matmul(10, [Read(0, (0, 2)), Read(1, (2, 1))], 64, 32, 16),
