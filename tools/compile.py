@@ -187,7 +187,7 @@ def command(
 
     \b
     Example:
-      ingot compile softmax.mlir -o softmax.ingot --target metal:apple7
+      ingot compile softmax.mlir -o softmax.ingot --target metal:apple7 --target vulkan:generic
       ingot compile softmax.mlir -o - --target metal:apple7 --emit msl
       ingot compile softmax.mlir norm.mlir -o both.ingot --target metal:apple7
       ingot compile *.mlir --out-dir bundles -j 8 --target metal:apple7

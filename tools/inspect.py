@@ -69,7 +69,7 @@ def command(
     Example:
       ingot inspect softmax.ingot
       ingot inspect softmax.ingot --plan
-      ingot inspect softmax.ingot --msl softmax
+      ingot inspect softmax.ingot --msl softmax_softmax
       ingot inspect softmax.mlir --target metal:apple7 --html softmax.html
     """
     _check_forms(json=as_json, plan=plan, cost=cost, msl=msl_of, spirv=spirv_of, html=html)

@@ -64,7 +64,8 @@ def _command(command: click.Command, name: str) -> Command:
     for block in inspect.cleandoc(command.help or "").split("\n\n"):
         lines = block.splitlines()
         if lines[0].strip() == "\b":
-            examples += [line.strip() for line in lines[1:] if not line.startswith("Example")]
+            text = "\n".join(line.strip() for line in lines[1:] if not line.startswith("Example"))
+            examples += text.replace("\\\n", "").splitlines()
         else:
             paragraphs.append(" ".join(block.split()))
     options = [
