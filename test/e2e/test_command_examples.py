@@ -20,7 +20,7 @@ MODEL = """func.func @model(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 ELSEWHERE = ("tune", "reduce")
-"""Commands that search: test/unit/tuning and test/unit/tools run them on what is found at once."""
+"""Commands that search for long: test/unit/tuning and test/unit/driver test what they do."""
 _LINES = [
     line
     for described in commands()
