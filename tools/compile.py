@@ -17,6 +17,7 @@ from ingot.tools.report import (
     debug_option,
     read_bytes,
     reported,
+    timing_option,
 )
 from ingot.tools.startup import lean_process
 
@@ -101,9 +102,7 @@ class CompileCommand(click.Command):
     help="Also compile the MSL for this platform with Apple's tools (macOS only); may be given"
     " several times.",
 )
-@click.option(
-    "--timing", is_flag=True, help="Report the time of each phase and pass as a tree (stderr)."
-)
+@timing_option
 @click.option(
     "--weights",
     metavar="FILE",

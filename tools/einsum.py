@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ingot.tools.report import Sources, debug_option, reported, write_output
+from ingot.tools.report import (
+    Sources,
+    debug_option,
+    reported,
+    timed,
+    timing_option,
+    write_output,
+)
 from ingot.tools.startup import lean_process
 
 if TYPE_CHECKING:
@@ -55,6 +62,7 @@ _NAME = "einsum.tin"
     show_default=True,
     help="safe: IEEE special values; strict: also no contraction to fma; fast: fast math.",
 )
+@timing_option
 @debug_option
 def command(
     notation: str,
@@ -65,6 +73,7 @@ def command(
     targets: tuple[str, ...],
     emit: str,
     math: str,
+    timing: bool,
     debug: bool,
 ) -> None:
     """Compile NOTATION to a function `main` of its arguments.
@@ -79,7 +88,7 @@ def command(
 
     where = chosen_output(output, emit, targets)
     sources = Sources({_NAME: notation, "--arg": "\n".join(arguments)}, _NAME)
-    with reported(debug, sources):
+    with reported(debug, sources), timed(timing) as clock:
         text = _program(notation, arguments, base, fixed_order)
         if emit == "mlir":
             from ingot.compiler.driver.translate import program_text
@@ -88,7 +97,9 @@ def command(
             return
         from ingot.compiler.driver.options import CompileOptions
 
-        options = CompileOptions(targets=tuple(dict.fromkeys(targets)), math=cast("MathMode", math))
+        options = CompileOptions(
+            targets=tuple(dict.fromkeys(targets)), math=cast("MathMode", math), timing=clock
+        )
         compiled = compile_with_progress(text, _NAME, options)
         write_output(where, emitted(compiled, cast("Emit", emit), where, _NAME))
 

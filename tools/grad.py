@@ -11,6 +11,8 @@ from ingot.tools.report import (
     debug_option,
     read_text,
     reported,
+    timed,
+    timing_option,
     write_output,
 )
 from ingot.tools.startup import lean_process
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     help="safe: IEEE special values; strict: also no contraction to fma; fast: fast math.",
 )
 @click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@timing_option
 @debug_option
 def command(
     file: str,
@@ -69,6 +72,7 @@ def command(
     forward: bool,
     math: str,
     demote_f64: bool,
+    timing: bool,
     debug: bool,
 ) -> None:
     """Differentiate a function of FILE (`-` is standard input), backwards.
@@ -85,7 +89,7 @@ def command(
 
     where = chosen_output(output, emit, targets)
     sources = Sources()
-    with reported(debug, sources):
+    with reported(debug, sources), timed(timing) as clock:
         text, name = read_text(file, sources)
         from ingot.compiler.driver.options import CompileOptions, Differentiate
 
@@ -95,6 +99,7 @@ def command(
             math=cast("MathMode", math),
             demote_f64=demote_f64,
             differentiate=Differentiate(names, function, with_value, forward),
+            timing=clock,
         )
         if emit == "mlir":
             from ingot.compiler.driver.gradient import gradient_text

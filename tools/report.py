@@ -11,14 +11,20 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, NoReturn
+from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 
 from ingot.targets.bundle.layout import IDENTIFIER as BUNDLE_IDENTIFIER
 from ingot.tools.messages import Message
 
+if TYPE_CHECKING:
+    from ingot.compiler.driver.timing import Timing
+
 debug_option = click.option("--debug", is_flag=True, help="Show the Python traceback of a failure.")
+timing_option = click.option(
+    "--timing", is_flag=True, help="Report the time of each phase and pass as a tree (stderr)."
+)
 
 
 class CommandLineError(click.ClickException):
@@ -107,6 +113,19 @@ def fail(message: str) -> NoReturn:
     """Print a message and end with the exit status of a wrong program."""
     click.echo(message, err=True)
     raise SystemExit(1)
+
+
+@contextmanager
+def timed(wanted: bool) -> Generator[Timing | None]:
+    """What measures a compilation, reported at the end; None where that is not wanted."""
+    if not wanted:
+        yield None
+        return
+    from ingot.compiler.driver.timing import Timing, timing_text
+
+    timing = Timing()
+    yield timing
+    click.echo(timing_text(timing), nl=False, err=True)
 
 
 @contextmanager

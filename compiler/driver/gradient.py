@@ -14,6 +14,7 @@ from ingot.compiler.driver.pass_pipeline import (
     run_passes,
 )
 from ingot.compiler.driver.pipelines import gradient_pipeline
+from ingot.compiler.driver.timing import phase
 from ingot.compiler.driver.verification import verify
 from ingot.compiler.frontends.reader import read_module
 from ingot.targets.profiles import PROFILES
@@ -25,17 +26,20 @@ def gradient_text(text: str, filename: str, options: CompileOptions) -> str:
     Raises `Refusal` for what cannot be read or differentiated, `PassFailure` for a bug.
     """
     context = make_context()
-    module = read_module(text, filename, context)
-    verify(module, "as it was read")
+    with phase(options.timing, "read"):
+        module = read_module(text, filename, context)
+        verify(module, "as it was read")
     passes = parse_pipeline(gradient_pipeline(options, next(iter(PROFILES.values()))))
     watch = Instrumentation(
         verify_each=options.verify_each,
         print_after=options.print_after,
         print_after_all=options.print_after_all,
+        timing=options.timing,
         keep_before=options.keep_before,
     )
     try:
-        run_passes(module, context, passes, watch)
+        with phase(options.timing, "gradient"):
+            run_passes(module, context, passes, watch)
     except PassFailure:
         if options.keep_before:
             raise

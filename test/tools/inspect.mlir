@@ -2,6 +2,8 @@
 // RUN: ingot inspect %t.ingot --plan | filecheck %s --check-prefix=PLAN
 // RUN: ingot inspect %s --target metal:apple7 --html %t.html
 // RUN: filecheck %s --input-file %t.html --check-prefix=PAGE
+// RUN: ingot grad %s --emit mlir --timing -o %t.mlir 2>&1 | filecheck %s --check-prefix=GRAD
+// RUN: ingot einsum 'C[i] := A[i] * 2.0' --arg A:f32[3] --target metal:apple7 --timing -o %t.ingot 2>&1 | filecheck %s --check-prefix=EINSUM
 // RUN: ingot opt %s -p canonicalize,cse --timing -o %t.mlir 2>&1 | filecheck %s --check-prefix=OPT
 
 // TIMING:      Total Execution Time:
@@ -27,6 +29,12 @@
 
 // PAGE:      <h1>inspect.mlir <span class="target">metal:apple7</span></h1>
 // PAGE:      <svg
+
+// GRAD:      gradient
+// GRAD:        linalg-differentiate
+
+// EINSUM:    tensor
+// EINSUM:    code metal:apple7
 
 // OPT:       pipeline
 // OPT:         canonicalize
