@@ -6,7 +6,7 @@ import PackageDescription
 
 let package = Package(
     name: "Ingot",
-    platforms: [.macOS(.v13), .iOS(.v16)],
+    platforms: [.macOS(.v14), .iOS(.v17)],
     products: [
         .library(name: "Ingot", targets: ["Ingot"]),
         .plugin(name: "IngotBundle", targets: ["IngotBundle"]),

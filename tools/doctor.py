@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -13,8 +14,8 @@ from ingot.tools.report import debug_option, reported
 
 State = Literal["ok", "missing", "unused"]
 
-_OPTIONAL = ("clang", "MSL checker")
-"""What only the host device and `--check-msl` need."""
+_OPTIONAL = ("clang", "MSL checker", "Metal compiler")
+"""What only the host device, `--check-msl` and `--metallib` need."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ def examine() -> Iterator[Finding]:
         ("MSL checker", _checker, "without it --check-msl cannot check"),
     ):
         yield _asked(name, ask, advice)
+    if sys.platform == "darwin":
+        yield _asked("Metal compiler", _metal_tools, "without it --metallib cannot compile")
     yield from _devices()
 
 
@@ -133,9 +136,13 @@ def _checker() -> str:
     return f"{clang.version} ({' '.join(clang.command)})"
 
 
-def _devices() -> Iterator[Finding]:
-    import sys
+def _metal_tools() -> str:
+    from ingot.targets.metallib import MetalTools
 
+    return MetalTools.find("macosx").version.splitlines()[0]
+
+
+def _devices() -> Iterator[Finding]:
     from ingot.runtime import list_devices
 
     for device in list_devices():

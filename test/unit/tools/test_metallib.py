@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from support.fake_xcrun import FakeXcrun
 
 import ingot.runtime as rt
 from ingot.targets.metallib import MetallibError, compiler_options
+from ingot.tools.doctor import Finding, examine
 from ingot.tools.main import command
 
 PROGRAM = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -92,6 +94,20 @@ def test_without_xcrun(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.exit_code == 1
     assert "error: --metallib needs Apple's Metal compiler" in done.stderr
     assert not Path("f.ingot").exists()
+
+
+def test_the_doctor_knows_the_compiler_on_a_mac(
+    xcrun: FakeXcrun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+
+    def found() -> Finding:
+        return next(finding for finding in examine() if finding.name == "Metal compiler")
+
+    assert (found().state, found().found[:19]) == ("ok", "Apple metal version")
+    xcrun.install("")
+    assert found().state == "missing"
+    assert "MetalToolchain" in found().found
 
 
 def test_what_metallib_goes_with(folder: Path) -> None:
