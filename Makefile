@@ -38,7 +38,8 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 
 typecheck: $(INSTALLED) $(LINKS)
-	@find -L build/typecheck/ingot -name '*.py' | $(BIN)/pyright - > build/typecheck/log; \
+	@find -L build/typecheck/ingot docs/tools/mkdocs_hook.py docs/tools/reference -name '*.py' | \
+	  $(BIN)/pyright - > build/typecheck/log; \
 	  status=$$?; sed 's#[^ ]*build/typecheck/ingot/##' build/typecheck/log; exit $$status
 
 lit: $(INSTALLED)

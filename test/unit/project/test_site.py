@@ -6,10 +6,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from support.browser import Browser, chromium, find_chromium
 
 ROOT = Path(__file__).resolve().parents[3]
 _FETCHED = re.compile(
@@ -67,3 +69,55 @@ def test_generated_parts_are_filled_in(site: Path) -> None:
         assert "generated:" not in text
         assert "<table>" in text
     assert "linalg-fuse-elementwise" in (site / "reference/passes/tensor.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def browser(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Browser]:
+    """A browser that shows the site from its folder."""
+    if find_chromium() is None:
+        pytest.skip("there is no Chromium")
+    with chromium(tmp_path_factory.mktemp("chromium") / "profile") as found:
+        yield found
+
+
+def test_the_search_works_from_a_folder(browser: Browser, site: Path) -> None:
+    browser.show_as(1400, 900)
+    browser.open(site / "index.html")
+    browser.evaluate("document.querySelector('.md-search__input').focus()")
+    browser.type("linalg-fuse-elementwise")
+    browser.wait("document.querySelector('.md-search-result__link')")
+    found = browser.evaluate(
+        "[...document.querySelectorAll('.md-search-result__link')].map((link) => link.href)"
+    )
+    assert any("reference/passes/tensor.html" in link for link in found)
+    assert browser.complaints == []
+    assert all(r.startswith((site.as_uri(), "about:", "data:")) for r in browser.requests)
+
+
+@pytest.mark.parametrize("page", ["index", "quick-start", "reference/commands", "numerics"])
+def test_a_phone_shows_pages_whole(browser: Browser, site: Path, page: str) -> None:
+    browser.show_as(390, 844)
+    browser.open(site / f"{page}.html")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_pages_are_dark_where_the_reader_likes_it(browser: Browser, site: Path) -> None:
+    colours: list[str] = []
+    for dark in (False, True):
+        browser.show_as(1400, 900, dark=dark)
+        browser.open(site / "faq.html")
+        colours.append(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert colours[0] == "rgb(255, 255, 255)"
+    assert max(map(int, re.findall(r"\d+", colours[1]))) < 64
+
+
+def test_a_copied_session_is_its_commands(browser: Browser, site: Path) -> None:
+    browser.show_as(1400, 900)
+    browser.open(site / "quick-start.html")
+    copied = browser.evaluate(
+        "(() => { const code = [...document.querySelectorAll('pre code')].find("
+        "(code) => code.textContent.includes('ingot doctor'));"
+        "code.setAttribute('data-md-copying', ''); return code.innerText; })()"
+    )
+    assert copied.split("\n")[:2] == [". .venv/bin/activate", "ingot doctor"]
+    assert "This installation" not in copied
