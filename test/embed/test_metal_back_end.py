@@ -5,7 +5,9 @@ Only a Mac has Metal's own headers; docs/metal.md says what these tests do not s
 
 from __future__ import annotations
 
+import os
 import platform
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.harness import Array, assert_close
+from support.harness import ROOT, Array, assert_close
 from support.metal_back_end import EMBED, INCLUDES, WARNINGS, BackEnd, build_back_end, find_clang
 
 from ingot.compiler.dialects.context import make_context
@@ -162,6 +164,45 @@ def test_a_metallib_goes_before_the_text(back_end: BackEnd, tmp_path: Path) -> N
         assert np.array_equal(results[0], INPUTS["open"][0])
         # Only text is compiled with a math mode.
         assert (variant.kernels[0].msl, one is bundle) in back_end.sources
+
+
+def test_a_failed_command_buffer_fails_the_call_and_no_other(
+    back_end: BackEnd, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bundle, results = compiled(PROGRAMS["open"]), [np.zeros((5, 3), np.float32)]
+    back_end.failure = "the GPU hung"
+    assert call(back_end, bundle, INPUTS["open"], results, tmp_path) == 1
+    assert capfd.readouterr().err == "error: Metal failed: the GPU hung\n"
+    assert call(back_end, bundle, INPUTS["open"], results, tmp_path) == 0
+    assert np.array_equal(results[0], INPUTS["open"][0])
+    assert back_end.broken_rule is None
+
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.20)
+project(app C)
+set(APPLE 1)
+find_package(Ingot REQUIRED)
+add_library(app STATIC app.c)
+target_link_libraries(app PRIVATE Ingot::metal)
+"""
+
+
+def test_cmake_makes_the_back_end_a_target(tmp_path: Path) -> None:
+    cmake = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if cmake is None:
+        pytest.skip("no cmake")
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
+    (tmp_path / "app.c").write_text(
+        '#include "ingot_metal.h"\nint (*open_device)() = ingot_metal_open;\n'
+    )
+    flags = " ".join(["-fobjc-runtime=gcc", "-fblocks", *INCLUDES[-1:]])
+    options = [f"-DIngot_DIR={ROOT / 'cmake'}", f"-DCMAKE_OBJC_COMPILER={find_clang()}"]
+    options += [f"-DCMAKE_OBJC_FLAGS={flags}", f"-DCMAKE_C_COMPILER={find_clang()}"]
+    for words in (["-S", ".", "-B", "build", *options], ["--build", "build"]):
+        done = subprocess.run([cmake, *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "build" / "libingot_metal.a").exists()
 
 
 def test_what_metal_refuses_arrives(

@@ -78,6 +78,8 @@ class BackEnd:
         self._library = ctypes.CDLL(str(path))
         self._kernels: list[tuple[MTLComputePipelineState, int]] = []
         self._libraries: list[tuple[Any, str]] = []
+        self.failure = ""
+        """What the next kernel fails with, if anything."""
         self.sources: list[tuple[str, bool]] = []
         """What was compiled, and whether with fast math."""
         hooks = (ctypes.c_void_p * len(_HOOKS)).in_dll(self._library, "stand_in_hooks")
@@ -136,7 +138,10 @@ class BackEnd:
             Binding(state.buffers.get(index, f"buffer {index}"), at[index] or 0, sizes[index])
             for index in range(min(count, max(state.buffers) + 1))
         ]
+        failure, self.failure = self.failure, ""
         try:
+            if failure:
+                raise DeviceError(failure)
             state.kernel.run(bindings, tuple(groups[:3]), tuple(threads[:3]), guard=False)
         except DeviceError as error:
             message.contents.value = str(error).encode()[:255]
