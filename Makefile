@@ -3,6 +3,7 @@
 # make test-metal  Metal: on a Mac on its GPU (and `make test-swift`), elsewhere on the tests' stand-ins
 # make sweep  slower: every program, many shapes, every refusal
 # make fuzz   random programs against the evaluator: FUZZ="--programs 2000" or "--minutes 60"
+# make fuzz-bundles  damaged bundles against the C library and the runtime, MINUTES=10 for each
 # make numerics  measure the functions again and rewrite the tables of docs/numerics.md
 # make docs   the site, into build/site; make man: the manual page, docs/man/ingot.1
 # make bench  Ingot beside IREE and PyTorch on a device: BENCH="--device vulkan --suite standard"
@@ -17,7 +18,7 @@ INTEGRATIONS := jax torch
 LINKS := $(ROOMS:%=build/typecheck/ingot/%) $(INTEGRATIONS:%=build/typecheck/ingot/%) \
   build/typecheck/ingot/integrations
 
-.PHONY: demo test test-metal test-swift lint typecheck lit pytest sweep fuzz bench bench-compile numerics docs man clean
+.PHONY: demo test test-metal test-swift lint typecheck lit pytest sweep fuzz fuzz-bundles bench bench-compile numerics docs man clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -58,6 +59,13 @@ FUZZ ?= --programs 2000
 
 fuzz: $(INSTALLED)
 	PYTHONPATH=test $(BIN)/python -m fuzz.main $(FUZZ)
+
+MINUTES ?= 10
+
+# Needs clang's sanitizers (libclang-rt-19-dev) and atheris.
+fuzz-bundles: $(INSTALLED)
+	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/pip install --quiet atheris
+	PYTHONPATH=test $(BIN)/python -m fuzz.bundles.main --minutes $(MINUTES)
 
 # IREE and matplotlib are the extra `bench`; BENCH_PYTHON may be an environment that has them.
 BENCH_PYTHON ?= $(BIN)/python

@@ -1,8 +1,8 @@
 """What a call costs beyond its kernel: `python bench/calls.py [--device vulkan] [--calls 2000]`.
 
 One kernel, 1,024 floats. Calls of the program take turns with bare submissions of its recorded
-command buffer (on Vulkan by `vkQueueSubmit` and a fence, elsewhere by the queue of the HAL), so that
-both see the same machine; the medians are compared.
+command buffer (on Vulkan by `vkQueueSubmit` and a fence, elsewhere by the queue of the HAL), so
+that both see the same machine; the medians are compared.
 """
 
 from __future__ import annotations

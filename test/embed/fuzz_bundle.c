@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const apis[] = {"metal", "vulkan"};
     for (int i = 0; i < 2; i++) {
         struct ingot_error error = {{0}};
-        struct checking state = {.memory = 1 << 20, .commands = 500, .noise = (uint32_t)size, .on_memory = on_memory};
+        struct checking state = {.memory = 1 << 20, .commands = 200, .noise = (uint32_t)size, .on_memory = on_memory};
         live = 0, most = BASE + FACTOR * size, counting = 1;
         int status = exercise(bundle, length, weights, apis[i], &state, &error);
         counting = 0;
