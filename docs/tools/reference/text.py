@@ -45,7 +45,10 @@ def summary(doc: str | None) -> str:
 
 
 def docstring(doc: str | None, language: str = "mlir") -> str:
-    """A docstring as Markdown: indented lines become fenced code, blocks that are fenced stay."""
+    """A docstring as Markdown; what is fenced stays.
+
+    Indented lines become fenced code, and so do lines that begin with `before:` and `after:`.
+    """
     blocks: list[str] = []
     parts = re.split(r"^(```.*?^```)$", inspect.cleandoc(doc or ""), flags=re.M | re.S)
     for index, part in enumerate(parts):
@@ -63,7 +66,7 @@ def _indented_as_code(text: str, language: str) -> list[str]:
     def kind(line: str) -> str:
         if not line.strip():
             return "blank"
-        return "code" if line.startswith("    ") else "prose"
+        return "code" if re.match(r"    |before:  |after:  ", line) else "prose"
 
     # A blank line inside of code belongs to the code, as does a label to what it follows.
     lines = text.splitlines()
