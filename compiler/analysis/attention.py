@@ -117,9 +117,15 @@ class Attention:
     """Every op, in program order."""
 
     @property
-    def exponentials(self) -> GenericOp | None:
-        """The op that sums the exponentials of a row."""
-        return next((r.op for r in self.sums if r.exponentials), None)
+    def exponential(self) -> Operation:
+        """The op that takes the exponentials; where there are several, one that sums or uses them.
+
+        For where in the source the weights come from.
+        """
+        found = [op for member in self.members for op in member.body.walk() if op.name == self.base]
+        if len(found) == 1:
+            return found[0]
+        return next((r.op for r in self.sums if r.exponentials), self.product)
 
     @property
     def row_loop(self) -> int:

@@ -230,7 +230,7 @@ class _Keys:
             logits = [row.wide(v) for v in self._contributions(row, most, key, width)]
             maximum = row.combined(most, [before, *logits])
             reference = row.finite(maximum)
-        with evaluator.on_behalf_of(self.attention.exponentials or self.attention.product):
+        with evaluator.on_behalf_of(self.attention.exponential):
             scale = row.exp(before, reference)
             weights = [row.exp(logit, reference) for logit in logits]
             total = evaluator.emit(MulfOp(total, scale)).result

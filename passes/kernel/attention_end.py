@@ -167,7 +167,8 @@ class RowEnd:
             none = evaluator.emit(SelectOp(condition, piece.value, zeros)).result
             value = evaluator.emit(MulfOp(piece.value, evaluator.widen(factor, LANES))).result
             for step, operand in steps:
-                value = self._apply(step, operand, value, none)
+                with evaluator.on_behalf_of(step.row.op):
+                    value = self._apply(step, operand, value, none)
             finished.append(_Piece(piece.start, value, piece.valid))
         return finished
 

@@ -21,8 +21,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.rewriter import InsertPoint
 
-from ingot.compiler.analysis.building import at_end
 from ingot.compiler.analysis.structured import (
     element_type,
 )
@@ -69,7 +69,11 @@ class Emitter:
     """Index values of loops that are being rebuilt, old to new."""
 
     def __post_init__(self) -> None:
-        self.builder.operation_insertion_handler.append(self._locate)
+        self.builder = self._at(self.builder.insertion_point)
+
+    def _at(self, place: InsertPoint) -> Builder:
+        """A builder that knows no location but that of the emitter."""
+        return Builder(place, operation_insertion_handler=[self._locate])
 
     def _locate(self, op: Operation) -> None:
         if isinstance(op.location, UnknownLoc):
@@ -88,8 +92,7 @@ class Emitter:
     def inside(self, block: Block) -> Generator[None]:
         """Emit at the end of `block`, and forget what is computed there afterwards."""
         saved = self.builder
-        self.builder = at_end(block)
-        self.builder.operation_insertion_handler.append(self._locate)
+        self.builder = self._at(InsertPoint.at_end(block))
         self.scopes.append(Scope())
         try:
             yield
