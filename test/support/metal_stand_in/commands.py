@@ -5,20 +5,19 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Iterator, Sequence
-from queue import SimpleQueue
 from struct import unpack
-from threading import Event, Thread
+from threading import Condition, Event, Thread
 from typing import Any, Final
 from weakref import WeakSet
 
 from ingot.runtime.devices.host.binding import Binding
 from ingot.runtime.errors import DeviceError, DeviceMemoryError
 
-from .device import MTLBuffer, MTLFence, MTLSharedEvent
+from .device import MTLBuffer, MTLFence, MTLSharedEvent, look, queues
 from .foundation import NSDictionary, NSError
 from .libraries import MOST_THREADS, MTLComputePipelineState
 from .profiling import MTLBlitPassDescriptor, MTLComputePassDescriptor, SampleAttachment
-from .signatures import Descriptor, Selectors, autoreleased, require, selector
+from .signatures import Descriptor, MetalRule, Selectors, autoreleased, require, selector
 
 MTLCommandBufferEncoderInfoErrorKey = "MTLCommandBufferEncoderInfoErrorKey"
 
@@ -26,6 +25,8 @@ NOT_ENQUEUED, COMMITTED, COMPLETED, ERROR = 0, 2, 4, 5
 _COMPLETED, _PENDING, _FAULTED = 1, 3, 4
 _CONCURRENT: Final = 1
 _MOST_OPEN: Final = 64
+_LONGEST_SLEEP: Final = 0.1
+"""Seconds after which a queue runs what nobody waits for."""
 _PAGE_FAULT, _OUT_OF_MEMORY = 3, 8
 _BUFFERS: Final = 1
 _MOST_BYTES: Final = 4096
@@ -47,12 +48,17 @@ class MTLCommandBufferDescriptor(Descriptor):
 
 
 class MTLCommandQueue(Selectors):
-    """Runs command buffers in the order of their commits, one after the other."""
+    """Runs command buffers, the last one first where neither events nor fences order them.
+
+    It sleeps until the CPU looks at an event or a command buffer, so that there is a choice.
+    """
 
     def __init__(self) -> None:
-        self._committed: SimpleQueue[MTLCommandBuffer] = SimpleQueue()
-        self._thread = Thread(target=_run_all, args=(self._committed,), daemon=True)
-        self._thread.start()
+        self._committed: list[MTLCommandBuffer] = []
+        self._changed = Condition()
+        self._is_watched = False
+        queues.add(self)
+        Thread(target=self._run_all, daemon=True).start()
         self._open: WeakSet[MTLCommandBuffer] = WeakSet()
         self.captured: list[str] | None = None
         """Signposts of what was committed while a capture runs."""
@@ -78,14 +84,37 @@ class MTLCommandQueue(Selectors):
         self._open.remove(buffer)
         if self.captured is not None:
             self.captured += [name for encoder in buffer.encoders for name in encoder.signposts]
-        self._committed.put(buffer)
+        with self._changed:
+            self._committed.append(buffer)
 
+    def look(self) -> None:
+        """Let the thread run what it can."""
+        with self._changed:
+            self._is_watched = True
+            self._changed.notify()
 
-def _run_all(committed: SimpleQueue[MTLCommandBuffer]) -> None:
-    while True:
-        buffer = committed.get()
+    def _run_all(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_watched, _LONGEST_SLEEP)
+                self._is_watched = False
+            while self._run_one():
+                pass
+
+    def _run_one(self) -> bool:
+        """Run the last command buffer that can run; they are completed in order."""
+        with self._changed:
+            committed = list(self._committed)
+        ready = (b for b in reversed(committed) if not b.has_run and b.is_ready())
+        buffer = next(ready, None)
+        if buffer is None:
+            return False
         buffer.run()
-        del buffer
+        while committed and committed[0].has_run:
+            with self._changed:
+                self._committed.remove(committed[0])
+            committed.pop(0).complete()
+        return True
 
 
 class MTLCommandBuffer(Selectors):
@@ -95,10 +124,12 @@ class MTLCommandBuffer(Selectors):
         queue.open(self)
         self._queue = queue
         self._options = options
+        self._waits: list[tuple[MTLSharedEvent, int]] = []
         self._parts: list[_Encoder | Work] = []
         self._handlers: list[Callable[[MTLCommandBuffer], None]] = []
         self._encoder: _Encoder | None = None
         self._status = NOT_ENQUEUED
+        self.has_run = False
         self._error: NSError | None = None
         self._done = Event()
         self._times = (0.0, 0.0)
@@ -139,11 +170,16 @@ class MTLCommandBuffer(Selectors):
 
     @selector("@", "Q")
     def encodeWaitForEvent_value_(self, event: MTLSharedEvent, value: int) -> None:
-        self.add(lambda: _wait(event, value))
+        require(not self._parts, "the stand-in waits for events before all commands only")
+        self._waits.append((event, value))
 
     @selector("@", "Q")
     def encodeSignalEvent_value_(self, event: MTLSharedEvent, value: int) -> None:
-        self.add(lambda: event.setSignaledValue_(value))
+        def signal() -> None:
+            require(not event.reached(value + 1), "an event goes back")
+            event.signal(value)
+
+        self.add(signal)
 
     @selector("block")
     def addCompletedHandler_(self, handler: Callable[[MTLCommandBuffer], None]) -> None:
@@ -159,10 +195,12 @@ class MTLCommandBuffer(Selectors):
     @selector()
     def waitUntilCompleted(self) -> None:
         require(self._status != NOT_ENQUEUED, "nobody will complete what was not committed")
+        look()
         self._done.wait()
 
     @selector()
     def status(self) -> int:
+        look()
         return self._status
 
     @autoreleased
@@ -191,9 +229,15 @@ class MTLCommandBuffer(Selectors):
         require(is_ended, f"{what} while an encoder is open")
         require(self._status == NOT_ENQUEUED, f"{what} after the commit")
 
+    def is_ready(self) -> bool:
+        """Whether it has all that it waits for, also what fences hold it for."""
+        behind = set[_Encoder]().union(*(encoder.after for encoder in self.encoders))
+        others = {encoder.buffer for encoder in behind} - {self}
+        events = all(event.reached(value) for event, value in self._waits)
+        return events and all(other.has_run for other in others)
+
     def run(self) -> None:
-        """Run everything up to the first failure, then tell the handlers."""
-        status = COMPLETED
+        """Run everything up to the first failure."""
         start = time.perf_counter()
         try:
             for part in _disordered(self._parts):
@@ -204,19 +248,20 @@ class MTLCommandBuffer(Selectors):
                 infos = [MTLCommandBufferEncoderInfo(encoder) for encoder in self.encoders]
                 information = NSDictionary({MTLCommandBufferEncoderInfoErrorKey: infos})
             code = _OUT_OF_MEMORY if isinstance(error, DeviceMemoryError) else _PAGE_FAULT
-            self._error, status = NSError(str(error), information, code), ERROR
+            self._error = NSError(str(error), information, code)
+        except MetalRule as broken:  # on a thread of its own: let whoever waits see it
+            self._error = NSError(f"a rule of Metal was broken: {broken}")
         self._times = (start, time.perf_counter())
-        self._status = status
         self._parts.clear()
+        self.has_run = True
+
+    def complete(self) -> None:
+        """Tell the handlers."""
+        self._status = COMPLETED if self._error is None else ERROR
         for handler in self._handlers:
             handler(self)
         self._handlers.clear()
         self._done.set()
-
-
-def _wait(event: MTLSharedEvent, value: int) -> None:
-    while not event.waitUntilSignaledValue_timeoutMS_(value, 1000):
-        pass
 
 
 def _disordered(parts: Sequence[_Encoder | Work]) -> Iterator[_Encoder | Work]:
@@ -243,7 +288,7 @@ class _Encoder(Selectors):
 
     def __init__(self, buffer: MTLCommandBuffer, samples: list[SampleAttachment]) -> None:
         buffer.require_open("a new encoder")
-        self._buffer = buffer
+        self.buffer = buffer
         self._samples = samples
         self._segments: list[list[Work]] = [[]]
         self.after: set[_Encoder] = set()
@@ -257,7 +302,7 @@ class _Encoder(Selectors):
     def endEncoding(self) -> None:
         self.require_open("endEncoding")
         self.is_ended = True
-        self._buffer.add(self)
+        self.buffer.add(self)
 
     @selector("@")
     def insertDebugSignpost_(self, name: str) -> None:

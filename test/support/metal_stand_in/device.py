@@ -7,6 +7,7 @@ import mmap
 import time
 from threading import Condition
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from ingot.runtime.devices.host.memory import GuardedMemory
 
@@ -75,24 +76,46 @@ class MTLBuffer(Selectors):
         return self.size
 
 
+queues: WeakSet[Any] = WeakSet()
+"""Every `MTLCommandQueue`."""
+
+
+def look() -> None:
+    """Let the queues run what was committed, since the CPU asks what became of it."""
+    for queue in list(queues):
+        queue.look()
+
+
 class MTLSharedEvent(Selectors):
     def __init__(self) -> None:
         self.changed = Condition()
         self._value = 0
 
+    def reached(self, value: int) -> bool:
+        """Whether it has a value, for queues."""
+        with self.changed:
+            return self._value >= value
+
+    def signal(self, value: int) -> None:
+        """Set the value, by the CPU or a queue."""
+        with self.changed:
+            self._value = value
+            self.changed.notify_all()
+
     @selector()
     def signaledValue(self) -> int:
+        look()
         with self.changed:
             return self._value
 
     @selector("Q")
     def setSignaledValue_(self, value: int) -> None:
-        with self.changed:
-            self._value = value
-            self.changed.notify_all()
+        self.signal(value)
+        look()
 
     @selector("Q", "Q")
     def waitUntilSignaledValue_timeoutMS_(self, value: int, milliseconds: int) -> bool:
+        look()
         with self.changed:
             return self.changed.wait_for(lambda: self._value >= value, milliseconds / 1000)
 

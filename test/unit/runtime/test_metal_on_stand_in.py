@@ -191,6 +191,26 @@ def test_the_stand_in_enforces_rules(misuse: Callable[[Any], None], rule: str) -
         misuse(MTLCopyAllDevices()[0])
 
 
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_the_stand_in_disorders_command_buffers_without_an_event(is_ordered: bool) -> None:
+    mtl = MTLCopyAllDevices()[0]
+    area = mtl.newBufferWithLength_options_(4, 256)
+    queue, event = mtl.newCommandQueue(), mtl.newSharedEvent()
+    with metal_stand_in.autorelease_pool():
+        for value in (1, 2):
+            buffer = queue.commandBuffer()
+            if is_ordered and value == 2:
+                buffer.encodeWaitForEvent_value_(event, 1)
+            encoder = buffer.blitCommandEncoder()
+            encoder.fillBuffer_range_value_(area, (0, 4), value)
+            encoder.endEncoding()
+            if is_ordered:
+                buffer.encodeSignalEvent_value_(event, value)
+            buffer.commit()
+        buffer.waitUntilCompleted()
+    assert bytes(area.contents().as_buffer(4)) == bytes([2 if is_ordered else 1] * 4)
+
+
 def test_what_metal_returns_needs_a_pool() -> None:
     with pytest.raises(MetalRule, match="commandBuffer without an autorelease pool"):
         MTLCopyAllDevices()[0].newCommandQueue().commandBuffer()
