@@ -83,7 +83,7 @@ class _Elimination:
         earlier = self.known.setdefault(key, [])
         for candidate in reversed(earlier):
             if effect is Effect.READS and not (
-                candidate.parent is op.parent and self.writes_before[candidate] == writes
+                candidate.parent is op.parent and self.writes_before.get(candidate) == writes
             ):
                 continue
             if op.regions and not _are_equal(op, candidate):

@@ -92,3 +92,30 @@ func.func @regions(%x: i32, %y: i32, %c: i1) -> (i32, i32, i32) {
   }
   return %0, %1, %2 : i32, i32, i32
 }
+
+// -----
+
+// What reads memory may look like what does not from outside.
+// CHECK-LABEL: func.func @read_in_a_region
+// CHECK-COUNT-2: scf.if
+// CHECK-NOT:     scf.if
+func.func @read_in_a_region(%m: memref<4xf32>, %i: index, %x: f32, %c: i1) -> (f32, f32, f32) {
+  %0 = scf.if %c -> (f32) {
+    scf.yield %x : f32
+  } else {
+    scf.yield %x : f32
+  }
+  %1 = scf.if %c -> (f32) {
+    %a = memref.load %m[%i] : memref<4xf32>
+    scf.yield %a : f32
+  } else {
+    scf.yield %x : f32
+  }
+  %2 = scf.if %c -> (f32) {
+    %a = memref.load %m[%i] : memref<4xf32>
+    scf.yield %a : f32
+  } else {
+    scf.yield %x : f32
+  }
+  return %0, %1, %2 : f32, f32, f32
+}
