@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, log2, prod
 
+from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.schedule import ContractionShape, KernelShape, Schedule
 from ingot.compiler.driver.cost import roofline
 from ingot.targets.profiles import Peaks, TargetProfile
@@ -66,6 +67,8 @@ def estimate(s: Schedule, shape: KernelShape, profile: TargetProfile) -> float:
 
 
 def _work(s: Schedule, shape: KernelShape, profile: TargetProfile) -> _Work:
+    if shape.attention is not None:
+        return _of_attention(s, shape.attention)
     if s.kind == "row":
         return _of_row(s, shape, profile)
     if s.kind == "contraction":
@@ -86,6 +89,23 @@ def _work(s: Schedule, shape: KernelShape, profile: TargetProfile) -> _Work:
         barriers=staged,
         registers=elements,
         device_bytes=traffic,
+    )
+
+
+def _of_attention(s: Schedule, shape: AttentionShape) -> _Work:
+    """Threads that go over all keys, or their part of them, for one or more rows."""
+    width = shape.head + shape.dims[shape.value_dim]
+    keys = ceil(shape.keys / s.splits)
+    tiles = ceil(shape.keys / s.reduction)
+    staged = tiles * s.reduction * shape.staged_bytes
+    copied = staged / (16 * s.threads)
+    return _Work(
+        multiplies=float(s.rows * keys * width),
+        loads=keys * width / 4 + copied,
+        far_loads=copied,
+        barriers=2.0 * tiles,
+        registers=float(s.rows * width),
+        device_bytes=float(staged),
     )
 
 

@@ -13,7 +13,18 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
-from ingot.compiler.analysis.schedule import ContractionShape, KernelShape, Schedule, vector_width
+from ingot.compiler.analysis.attention_schedule import (
+    AttentionShape,
+    AttentionTiles,
+    tiled_attention,
+)
+from ingot.compiler.analysis.schedule import (
+    ContractionShape,
+    KernelShape,
+    Kind,
+    Schedule,
+    vector_width,
+)
 from ingot.compiler.analysis.schedule_check import schedule_problem
 from ingot.targets.profiles import MatrixUnit, TargetProfile
 
@@ -23,6 +34,8 @@ _GROUP_SIDES = (8, 16, 32, 64, 128, 256)
 _SPREADS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Threads of a threadgroup along one loop."""
 _ROW_THREADS = (8, 16, 32, 64, 128, 256, 512, 1024)
+_HEAD_ROWS, _HEAD_THREADS, _HEAD_KEYS = (1, 2, 4, 8), (8, 16, 32, 64, 128), (8, 16, 32, 64, 128)
+"""Of an attention: rows of a thread, or threads of a row; threads; keys that are staged at once."""
 _ROWS = (1, 2, 4, 8, 16)
 _ROW_UNROLLS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _TRANSPOSE_SIDES = (8, 16, 32, 64)
@@ -62,7 +75,8 @@ def _legal(
 
 
 def _proposed(shape: KernelShape, profile: TargetProfile) -> Iterator[Schedule]:
-    if shape.kind == "attention":
+    if shape.attention is not None:
+        yield from _attentions(shape.attention, profile)
         return
     if shape.kind == "row":
         yield from _rows(shape, profile)
@@ -76,6 +90,18 @@ def _proposed(shape: KernelShape, profile: TargetProfile) -> Iterator[Schedule]:
         yield from _transposes(shape)
     if shape.parallel:
         yield from _pointwise(shape, profile)
+
+
+def _attentions(shape: AttentionShape, profile: TargetProfile) -> Iterator[Schedule]:
+    """Rows of a thread, threads, those that share a row, and keys that are staged at once."""
+    most = 8 * (_MOST_ELEMENTS_CPU if profile.is_cpu else _MOST_ELEMENTS_GPU)
+    rows_of_result = prod(n for i, n in enumerate(shape.dims) if i != shape.value_dim)
+    for rows, threads, splits, keys in product(_HEAD_ROWS, _HEAD_THREADS, _HEAD_ROWS, _HEAD_KEYS):
+        held = rows * (shape.head + shape.dims[shape.value_dim])
+        group = threads // splits * rows
+        if (rows > 1 and held > most // 4) or threads < splits or group >= 2 * rows_of_result:
+            continue
+        yield tiled_attention(shape, AttentionTiles(group, rows, splits, keys))
 
 
 def _rows(shape: KernelShape, profile: TargetProfile) -> Iterator[Schedule]:
@@ -249,33 +275,27 @@ class _Axis:
             yield replace(s, **{self.field: other})
 
 
-_ROW_AXES = (
-    _Axis("threads", _ROW_THREADS),
-    _Axis("vector", _WIDTHS),
-    _Axis("unroll", _ROW_UNROLLS),
-)
-_POINTWISE_AXES = (_Axis("vector", _WIDTHS), _Axis("unroll", _UNROLLS))
-_COLUMN_AXES = (_Axis("unroll", _ROW_UNROLLS),)
-_CONTRACTION_AXES = (
-    *_POINTWISE_AXES,
-    _Axis("reduction", _DEPTHS),
-    _Axis("stages", (1, 2)),
-    _Axis("swizzle", _SWIZZLES),
-)
+_VECTOR = _Axis("vector", _WIDTHS)
+_AXES: dict[Kind, tuple[_Axis, ...]] = {
+    "row": (_Axis("threads", _ROW_THREADS), _VECTOR, _Axis("unroll", _ROW_UNROLLS)),
+    "pointwise": (_VECTOR, _Axis("unroll", _UNROLLS)),
+    "column": (_Axis("unroll", _ROW_UNROLLS),),
+    "contraction": (
+        _VECTOR,
+        _Axis("unroll", _UNROLLS),
+        _Axis("reduction", _DEPTHS),
+        _Axis("stages", (1, 2)),
+        _Axis("swizzle", _SWIZZLES),
+    ),
+}
+"""What can be changed of a schedule besides its tiles."""
 
 
 def _steps(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterator[Schedule]:
-    match s.kind:
-        case "attention":
-            return
-        case "row":
-            axes = _ROW_AXES
-        case "pointwise":
-            axes = _POINTWISE_AXES
-        case "contraction":
-            axes = _CONTRACTION_AXES
-        case "column":
-            axes = _COLUMN_AXES
+    if shape.attention is not None:
+        yield from _other_attentions(s, shape.attention, profile)
+        return
+    axes = _AXES[s.kind]
     for axis in axes:
         if axis.field != "unroll" or s.kind == "row" or shape.contraction is not None:
             yield from axis.steps(s)
@@ -287,6 +307,23 @@ def _steps(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterator[
         case _:
             others = _other_tiles(s, profile)
     yield from (other for other in others if _is_sane(other, shape, profile))
+
+
+def _other_attentions(
+    s: Schedule, shape: AttentionShape, profile: TargetProfile
+) -> Iterator[Schedule]:
+    """Those of which all but one number, or the product of two, are the same."""
+    for other in _attentions(shape, profile):
+        pairs = zip(_numbers(other), _numbers(s), strict=True)
+        ratios = [a / b for a, b in pairs if a != b]
+        is_exchange = len(ratios) == 2 and prod(ratios) == 1
+        if set(ratios) <= {0.5, 2.0} and (len(ratios) == 1 or is_exchange):
+            yield other
+
+
+def _numbers(s: Schedule) -> tuple[int, int, int, int]:
+    """What an attention's schedule is made of."""
+    return s.rows, s.threads, s.splits, s.reduction
 
 
 def _other_rows(s: Schedule) -> Iterator[Schedule]:

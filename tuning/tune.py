@@ -35,7 +35,8 @@ def tune(
 ) -> Report:
     """Search, write the schedules that stay to `output`, and add them to the database.
 
-    A request without a target gets the device's. `output.journal` is there while the search runs.
+    A request without a target gets the device's. `output.journal` is there while the search runs,
+    and the database afterwards, even if nothing was found.
     Raises what compiling the program raises, `TuningError`, `ScheduleDatabaseError`, and what the
     device reports.
     """
@@ -51,8 +52,8 @@ def tune(
         raise TuningError(f"{output}: cannot write: {error.strerror or error}") from None
     finally:
         journal.close()
-    if database is not None and report.entries:
-        store_schedules(database, _rows(report))
+    if database is not None:
+        store_schedules(database, _rows(report) if report.is_confirmed else [])
     journal.remove()
     return report
 

@@ -68,8 +68,12 @@ class AttentionTiles:
 
 
 def attention_schedule(shape: AttentionShape, profile: TargetProfile) -> Schedule:
-    """The schedule of an attention kernel: tiles of the result, along its dimensions."""
-    tiles = attention_tiles(shape, profile)
+    """The schedule of an attention kernel."""
+    return tiled_attention(shape, attention_tiles(shape, profile))
+
+
+def tiled_attention(shape: AttentionShape, tiles: AttentionTiles) -> Schedule:
+    """The schedule that has these tiles: of the result, along its dimensions."""
     columns = shape.dims[shape.value_dim]
     sizes = {shape.row_dim: tiles.rows, shape.value_dim: columns}
     thread = {shape.row_dim: tiles.thread_rows, shape.value_dim: columns}
@@ -94,7 +98,7 @@ def attention_tiles(shape: AttentionShape, profile: TargetProfile) -> AttentionT
     rows = prod(n for i, n in enumerate(shape.dims) if i != shape.value_dim)
     extent, columns = shape.dims[shape.row_dim], shape.dims[shape.value_dim]
     splits = 1
-    if profile.subgroup_shuffle and profile.simd_width >= 32 and columns % 4 == 0:
+    if shares_rows(columns, profile):
         while splits < 8 and rows * splits < ENOUGH_THREADS and shape.keys >= 8 * splits:
             splits *= 2
     fewest = profile.simd_width if profile.is_cpu else 32
@@ -115,3 +119,35 @@ def attention_tiles(shape: AttentionShape, profile: TargetProfile) -> AttentionT
     while keys > 4 and (keys * shape.staged_bytes > memory or keys >= 2 * shape.keys):
         keys //= 2
     return AttentionTiles(threads // splits * thread_rows, thread_rows, splits, keys)
+
+
+def attention_problem(
+    schedule: Schedule, shape: AttentionShape, profile: TargetProfile
+) -> str | None:
+    """What keeps the passes from obeying a schedule of an attention, as a sentence."""
+    s, columns = schedule, shape.dims[shape.value_dim]
+    if s.splits not in (1, 2, 4, 8) or s.threads < s.splits or s.threads & (s.threads - 1):
+        return "threads must be a power of two, and splits 1, 2, 4 or 8 of them"
+    if s.splits > 1 and not shares_rows(columns, profile):
+        return "splits must be 1 where SIMD-groups of 32 threads cannot shuffle vectors of columns"
+    if s.splits > 1 and s.threads % profile.simd_width:
+        return f"threads is {s.threads}; with splits it must be a multiple of {profile.simd_width}"
+    if not 1 <= s.rows <= MOST_ROWS:
+        return f"rows is {s.rows}; a thread computes 1 to {MOST_ROWS} rows"
+    if s.reduction % 4 or not 4 <= s.reduction <= MOST_KEYS:
+        return f"reduction is {s.reduction}; 4 to {MOST_KEYS} keys are staged, by fours"
+    staged = s.reduction * shape.staged_bytes
+    if staged > profile.threadgroup_memory:
+        memory = profile.threadgroup_memory
+        return f"its keys and values take {staged} bytes; {profile.name} has {memory}"
+    tiles = AttentionTiles(s.threads // s.splits * s.rows, s.rows, s.splits, s.reduction)
+    wanted = tiled_attention(shape, tiles)
+    if s != wanted:
+        group, thread = list(wanted.threadgroup), list(wanted.thread)
+        return f"threadgroup must be {group}, thread {thread} and vector {wanted.vector}"
+    return None
+
+
+def shares_rows(columns: int, profile: TargetProfile) -> bool:
+    """Whether several threads can share a row of so many columns."""
+    return profile.subgroup_shuffle and profile.simd_width >= 32 and columns % 4 == 0

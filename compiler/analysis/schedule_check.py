@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from ingot.compiler.analysis.attention_schedule import attention_problem
 from ingot.compiler.analysis.schedule import (
     ColumnsShape,
     ContractionShape,
@@ -64,7 +65,10 @@ def _problems(s: Schedule, shape: KernelShape, profile: TargetProfile) -> Iterat
             assert shape.contraction is not None
             yield from _contraction(s, shape, shape.contraction, profile)
         case "attention":
-            yield "an attention takes no other schedule than the one that the compiler chooses"
+            assert shape.attention is not None
+            problem = attention_problem(s, shape.attention, profile)
+            if problem is not None:
+                yield problem
 
 
 def _kinds(shape: KernelShape) -> list[str]:

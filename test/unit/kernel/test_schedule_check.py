@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.schedule import (
     ColumnsShape,
     ContractionShape,
@@ -26,6 +27,12 @@ COLUMNS = KernelShape(
     "pointwise", (1024,), has_reduction=True, columns=ColumnsShape(longest=1024, bytes=4)
 )
 
+ATTENTION = KernelShape(
+    "attention",
+    (2, 200, 64),
+    attention=AttentionShape((2, 200, 64), 1, 2, keys=300, head=48, staged_bytes=448),
+)
+
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda p: p.name)
 @pytest.mark.parametrize("shape", [ROW, ELEMENTWISE, TRANSPOSE, MATMUL, COLUMNS])
@@ -33,6 +40,13 @@ def test_what_the_compiler_chooses_fits_without_being_known_as_its_choice(shape,
     chosen = select_schedule(shape, profile)
     fewer = replace(shape, parallel=tuple(2 * n for n in shape.parallel))
     assert schedule_problem(chosen, fewer, profile) is None
+
+
+def test_threads_that_cannot_shuffle_share_no_row_of_an_attention():
+    profile = PROFILES["vulkan:lavapipe"]
+    schedule = replace(select_schedule(ATTENTION, profile), splits=2)
+    problem = schedule_problem(schedule, ATTENTION, profile)
+    assert problem is not None and problem.startswith("splits must be 1 where SIMD-groups")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +79,12 @@ def test_what_the_compiler_chooses_fits_without_being_known_as_its_choice(shape,
         (COLUMNS, {"thread": (1,)}, "threadgroup must be 1 in all loops but the last one"),
         (COLUMNS, {"splits": 16}, "threads is 512; 16 splits of a threadgroup's vectors are 128"),
         (COLUMNS, {"unroll": 0}, "unroll is 0; 1 to 64 rows are emitted together"),
+        (ATTENTION, {"splits": 3}, "threads must be a power of two, and splits 1, 2, 4 or 8"),
+        (ATTENTION, {"threads": 8}, "threads is 8; with splits it must be a multiple of 32"),
+        (ATTENTION, {"rows": 9}, "rows is 9; a thread computes 1 to 8 rows"),
+        (ATTENTION, {"reduction": 6}, "reduction is 6; 4 to 256 keys are staged, by fours"),
+        (ATTENTION, {"reduction": 128}, "its keys and values take 57344 bytes; metal:apple7 has"),
+        (ATTENTION, {"rows": 2}, "threadgroup must be [1, 16, 64], thread [1, 2, 64] and vector 4"),
         (MATMUL, {"stages": 3}, "promote must be [0, 1] and stages 1 or 2"),
     ],
 )

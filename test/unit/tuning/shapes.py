@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ingot.compiler.analysis.attention_schedule import AttentionShape
 from ingot.compiler.analysis.schedule import ColumnsShape, ContractionShape, KernelShape
 from ingot.targets.profiles import PROFILES
 
@@ -25,6 +26,12 @@ TRANSPOSE = KernelShape("pointwise", (64, 96), transposed=(0,), transposed_loop=
 COLUMN = KernelShape(
     "pointwise", (256,), has_reduction=True, columns=ColumnsShape(longest=4096, bytes=4)
 )
+ATTENTION = KernelShape(
+    "attention",
+    (2, 200, 64),
+    has_reduction=True,
+    attention=AttentionShape((2, 200, 64), 1, 2, keys=300, head=48, staged_bytes=448),
+)
 SCALAR = KernelShape("pointwise", ())
 SHAPES = {
     "matmul": MATMUL,
@@ -34,6 +41,7 @@ SHAPES = {
     "elementwise": ELEMENTWISE,
     "transpose": TRANSPOSE,
     "column": COLUMN,
+    "attention": ATTENTION,
     "scalar": SCALAR,
 }
 DIFFERENT = [PROFILES[name] for name in ("metal:apple7", "vulkan:lavapipe", "vulkan:hopper")]

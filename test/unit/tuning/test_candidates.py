@@ -81,7 +81,31 @@ func.func @main(%x: tensor<300x20xf32>) -> tensor<20xf32> {
   return %s : tensor<20xf32>
 }
 """
+ATTENTION = """
+func.func @main(%q: tensor<3x40x16xf32>, %k: tensor<3x72x16xf32>, %v: tensor<3x72x24xf32>)
+    -> tensor<3x40x24xf32> {
+  %none = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %p = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+      : (tensor<3x40x16xf32>, tensor<3x72x16xf32>) -> tensor<3x40x72xf32>
+  %m = stablehlo.reduce(%p init: %none) applies stablehlo.maximum across dimensions = [2]
+      : (tensor<3x40x72xf32>, tensor<f32>) -> tensor<3x40xf32>
+  %ms = stablehlo.broadcast_in_dim %m, dims = [0, 1]
+      : (tensor<3x40xf32>) -> tensor<3x40x72xf32>
+  %d = stablehlo.subtract %p, %ms : tensor<3x40x72xf32>
+  %e = stablehlo.exponential %d : tensor<3x40x72xf32>
+  %s = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [2]
+      : (tensor<3x40x72xf32>, tensor<f32>) -> tensor<3x40xf32>
+  %ss = stablehlo.broadcast_in_dim %s, dims = [0, 1]
+      : (tensor<3x40xf32>) -> tensor<3x40x72xf32>
+  %w = stablehlo.divide %e, %ss : tensor<3x40x72xf32>
+  %y = stablehlo.dot_general %w, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+      : (tensor<3x40x72xf32>, tensor<3x72x24xf32>) -> tensor<3x40x24xf32>
+  return %y : tensor<3x40x24xf32>
+}
+"""
 PROGRAMS = {
+    "attention": ATTENTION,
     "softmax": softmax(130),
     "long softmax": softmax(5000),
     "scaled rows": SCALED,
