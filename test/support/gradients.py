@@ -116,7 +116,7 @@ def check_on_device(
     got = run(opened)
     for array, want in zip(got, expected, strict=True):
         scale = max(1e-3, float(np.max(np.abs(want), initial=0.0)))
-        np.testing.assert_allclose(array, want, rtol=rtol, atol=rtol * scale)
+        np.testing.assert_allclose(array.astype(np.float64), want, rtol=rtol, atol=rtol * scale)
     for order in range(orders if device_name == "host" else 0):
         with closing(rt.open_device(f"host:random:{order + 1}")) as in_order:
             for array, again in zip(got, run(in_order), strict=True):

@@ -28,10 +28,12 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "exponential": jnp.exp,
     "exponential_minus_one": jnp.expm1,
     "floor": jnp.floor,
+    "imag": jnp.imag,
     "log": jnp.log,
     "log_plus_one": jnp.log1p,
     "negate": jnp.negative,
     "not": jnp.logical_not,
+    "real": jnp.real,
     "round_nearest_even": jnp.round,
     "rsqrt": lax.rsqrt,
     "sign": jnp.sign,
@@ -48,6 +50,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": jnp.add,
     "and": jnp.logical_and,
     "atan2": jnp.arctan2,
+    "complex": lax.complex,
     "divide": lax.div,
     "maximum": jnp.maximum,
     "minimum": jnp.minimum,
@@ -66,6 +69,8 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }
 REDUCERS: dict[str, Callable[..., Any]] = {
     "stablehlo.add": jnp.sum,
+    "stablehlo.and": jnp.all,
+    "stablehlo.or": jnp.any,
     "stablehlo.maximum": jnp.max,
     "stablehlo.minimum": jnp.min,
 }
@@ -237,6 +242,12 @@ class Interpreter:
             _ints(op, "window_dilations"),
         )
 
+    def _sort(self, op: Operation, x: list[Any]) -> list[Any]:
+        """As the programs sort: by the first operand, upwards, equal elements in their order."""
+        dimension = _int(op, "dimension")
+        order = jnp.argsort(x[0], axis=dimension, stable=True)
+        return [jnp.take_along_axis(v, order, axis=dimension) for v in x]
+
     def _gather(self, op: Operation, x: list[Any]) -> Any:
         numbers: Any = op.properties["dimension_numbers"]
         assert numbers.single("index_vector_dim") == x[1].ndim - 1
@@ -248,6 +259,20 @@ class Interpreter:
             start_indices_batching_dims=numbers.list_of("start_indices_batching_dims"),
         )
         return lax.gather(x[0], x[1], dims, _ints(op, "slice_sizes"), mode="clip")
+
+    def _scatter(self, op: Operation, x: list[Any]) -> Any:
+        combine, numbers = op.regions[0].block.first_op, op.properties["scatter_dimension_numbers"]
+        assert combine is not None and combine.name == "stablehlo.add"
+        at: Any = numbers
+        assert at.single("index_vector_dim") == x[1].ndim - 1
+        dims = lax.ScatterDimensionNumbers(
+            update_window_dims=at.list_of("update_window_dims"),
+            inserted_window_dims=at.list_of("inserted_window_dims"),
+            scatter_dims_to_operand_dims=at.list_of("scatter_dims_to_operand_dims"),
+            operand_batching_dims=at.list_of("input_batching_dims"),
+            scatter_indices_batching_dims=at.list_of("scatter_indices_batching_dims"),
+        )
+        return lax.scatter_add(x[0], x[1], x[2], dims)
 
     def _dynamic_slice(self, op: Operation, x: list[Any]) -> Any:
         return lax.dynamic_slice(x[0], x[1:], _ints(op, "slice_sizes"))
