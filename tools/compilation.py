@@ -373,7 +373,8 @@ def compile_jobs(
     """Compile all files and yield what became of each, in order.
 
     After a failure no new file is begun, unless `keep_going`. Workers are forked from this process
-    once it has loaded the compiler, so that they need not load it again.
+    once it has loaded the compiler, so that they need not load it again. They begin with the
+    longest programs, so that none of them works alone in the end.
     """
     processes = max(1, min(processes, len(jobs)))
     if processes == 1:
@@ -391,7 +392,10 @@ def compile_jobs(
         load_compiler()
     context = get_context("fork" if forks else "spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        futures: list[Future[Outcome]] = [pool.submit(_guarded, job, request) for job in jobs]
+        begun: dict[int, Future[Outcome]] = {}
+        for position in sorted(range(len(jobs)), key=lambda n: _lines(jobs[n].file), reverse=True):
+            begun[position] = pool.submit(_guarded, jobs[position], request)
+        futures = [begun[position] for position in range(len(jobs))]
         for future in futures:
             if future.cancelled():
                 continue
@@ -400,6 +404,16 @@ def compile_jobs(
             if outcome.has_failed and not keep_going:
                 for other in futures:
                     other.cancel()
+
+
+def _lines(file: str) -> int:
+    """How long a program is, as a guess at the time it takes: large constants are a line each."""
+    if file == "-":
+        return 0
+    try:
+        return Path(file).read_bytes().count(b"\n")
+    except OSError:
+        return 0
 
 
 def _guarded(job: Job, request: Request) -> Outcome:

@@ -57,6 +57,15 @@ def test_many_files_in_processes(folder: Path) -> None:
     assert (folder / "out" / "sin.ingot").read_bytes() == Path("sin.ingot").read_bytes()
 
 
+def test_what_is_said_has_the_order_of_the_files(folder: Path) -> None:
+    """Although the longest program is begun first."""
+    Path("long.mlir").write_text("// a line\n" * 99 + WRONG)
+    words = ["compile", "wrong.mlir", "exp.mlir", "long.mlir", "none.mlir", "-k", "-j2"]
+    done = ingot(*words, "--out-dir", "out", *TARGET)
+    said = [line.partition(":")[0] for line in done.stderr.splitlines() if "error: " in line]
+    assert said == ["wrong.mlir", "long.mlir", "none.mlir"]
+
+
 def test_an_error_stops_or_not(folder: Path) -> None:
     words = ["compile", "wrong.mlir", "exp.mlir", "--out-dir", "out", *TARGET]
     stopped = ingot(*words)
