@@ -7,7 +7,8 @@
 # make numerics  measure the functions again and rewrite the tables of docs/numerics.md
 # make docs   the site, into build/site; make man: the manual page, docs/man/ingot.1
 # make bench  Ingot beside IREE and PyTorch on a device: BENCH="--device vulkan --suite standard"
-# make bench-compile  how long compiling takes
+# make bench-compile bench-builds  how long compiling takes
+# make bench-builds  many programs at once, the cache, and what is built again
 # make clean  remove what the others made
 
 VENV := .venv
@@ -75,6 +76,9 @@ bench: $(INSTALLED)
 
 bench-compile: $(INSTALLED)
 	$(BIN)/python bench/compile_time.py
+
+bench-builds: $(INSTALLED)
+	$(BIN)/python -m bench.builds
 
 numerics: $(INSTALLED)
 	$(BIN)/python docs/tools/numerics.py
