@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 EMBED = ROOT / "runtime" / "embed"
 MANIFEST = ROOT / "Package.swift"
 SOURCES = sorted((EMBED / "swift").rglob("*.swift"))
+PLUGIN = ROOT / "integrations" / "xcode" / "plugin.swift"
 
 
 def test_the_manifest_names_what_is_there() -> None:
@@ -26,7 +27,7 @@ def test_the_manifest_names_what_is_there() -> None:
     assert excluded == folders - {"include"}
 
 
-@pytest.mark.parametrize("path", [MANIFEST, *SOURCES], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [MANIFEST, PLUGIN, *SOURCES], ids=lambda path: path.name)
 def test_the_syntax_is_that_of_swift(path: Path) -> None:
     tree_sitter = pytest.importorskip("tree_sitter")
     swift = pytest.importorskip("tree_sitter_swift")
