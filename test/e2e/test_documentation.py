@@ -55,7 +55,10 @@ def test_the_page_works(page: Path, folder: Path) -> None:
                 if missing := step.missing():
                     pytest.skip(f"the page from here on needs {', '.join(missing)}")
                 printed, status = run([sys.executable, "-c", text], folder)
-                assert status == 0, f"{relative(page)}:\n{text}\n{printed}"
+                assert status == 0, (
+                    f"{relative(page)} (<!-- not run: REASON --> above a block excuses it):\n"
+                    f"{text}\n{printed}"
+                )
             case Command(line, output):
                 if line.startswith(("make ", ". ")):
                     continue  # what sets up and runs these tests
@@ -67,4 +70,6 @@ def test_the_page_works(page: Path, folder: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
 def test_shell_is_run_or_says_why_not(page: Path) -> None:
-    assert not unchecked_blocks(page)
+    assert not unchecked_blocks(page), (
+        "write ```console with `$ ` before commands, or <!-- not run: REASON --> above the block"
+    )
