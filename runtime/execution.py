@@ -30,10 +30,13 @@ from ingot.targets.bundle.model import (
     Store,
     While,
     loaded_registers,
+    walk,
 )
 
 MOST_UNROLLED: Final = 2048
 """Commands of one command buffer that a loop may fill."""
+_MOST_IN_ALL: Final = 1 << 16
+"""Commands that all loops of a function may fill; those behind are recorded once."""
 _GUESS: Final = 16
 """Iterations that are recorded together where the count is not known yet."""
 
@@ -105,6 +108,7 @@ class Recorder:
         self._open: CommandBuffer | None = None
         self._loaded: frozenset[int] = frozenset()
         self._steps: list[Step] = []
+        self._left = _MOST_IN_ALL
 
     def record(
         self,
@@ -186,11 +190,7 @@ class Recorder:
             case Loop():
                 self._loop(command)
             case While():
-                self._barrier()
-                self._list(command.condition)
-                self._close()
-                steps = self._nested(command.body, command.condition)
-                self._steps.append(Again(command.proceed, steps))
+                self._while(command)
             case If():
                 self._if(command)
 
@@ -220,18 +220,39 @@ class Recorder:
         then, otherwise = self._nested(command.then), self._nested(command.otherwise)
         self._steps.append(Branch(command.condition, then, otherwise))
 
+    def _while(self, command: While) -> None:
+        """The condition, and again behind the body, where both are one submission.
+
+        A condition that has a while loop itself is recorded once: copies within copies would grow
+        without bounds.
+        """
+        if any(isinstance(inner, While) for inner in walk(command.condition)):
+            self._close()
+            condition = self._nested(command.condition)
+            self._steps.extend(condition)
+            steps = [*self._nested(command.body), *condition]
+        else:
+            self._barrier()
+            self._list(command.condition)
+            self._close()
+            steps = self._nested(command.body, command.condition)
+        self._steps.append(Again(command.proceed, steps))
+
     def _loop(self, command: Loop) -> None:
         cost = self._cost(command.body)
+        most = min(MOST_UNROLLED, self._left)
         known = self._is_known(command.count)
         count = max(0, self._value(command.count)) if known else _GUESS
-        if cost is not None and known and count * cost <= MOST_UNROLLED:
+        if cost is not None and known and count * cost <= most:
+            self._left -= count * cost
             for _ in range(count):
                 self._barrier()
                 self._list(command.body)
             self._barrier()
             return
         self._close()
-        batch = 1 if cost is None else max(1, min(count, MOST_UNROLLED // cost))
+        batch = 1 if cost is None else max(1, min(count, most // cost))
+        self._left -= batch * (cost or 0)
         repeated = self._nested(*[command.body] * batch)
         rest = count % batch if known else 1
         single: Sequence[Step] = ()

@@ -102,6 +102,8 @@ class VulkanSemaphore(Semaphore):
                 self.timeline.raise_failure()
                 return
             if result != TIMEOUT:
+                # What still runs must not meet what comes after the error.
+                self._vk.lib.vkDeviceWaitIdle(self._raw)
                 self._check(result, "waiting for the device")
             if end is not None and monotonic() >= end:
                 self.timeline.raise_failure()
@@ -161,7 +163,9 @@ class VulkanQueue(Queue):
         if result != SUCCESS:
             raise error_of(self._vk, result, "submitting work")
         self._running.append((self._submitted, (*buffers, *waits, *signals)))
-        finished = self._progress.value
+        finished = self._progress.reached
+        if finished == _LOST:
+            return  # it cannot be asked now: nothing is let go
         while self._running and self._running[0][0] <= finished:
             self._running.popleft()
 
