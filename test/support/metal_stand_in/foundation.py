@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .signatures import Selectors, require, selector
+from .signatures import Selectors, selector
 
 
 class NSError(Selectors):
@@ -41,5 +41,4 @@ class NSURL(Selectors):
 
     @classmethod
     def fileURLWithPath_(cls, path: str) -> NSURL:
-        require(isinstance(path, str), "a path is text")
         return cls(Path(path))

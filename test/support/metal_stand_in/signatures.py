@@ -25,9 +25,11 @@ def _is_unsigned(value: Any) -> bool:
 
 
 def _is_struct(fields: int) -> Callable[[Any], bool]:
-    return lambda value: (
-        isinstance(value, tuple) and len(value) == fields and all(map(_is_unsigned, value))
-    )
+    def check(value: Any) -> bool:
+        items = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+        return len(items) == fields and all(map(_is_unsigned, items))
+
+    return check
 
 
 def _takes_one_argument(value: Any) -> bool:
@@ -37,8 +39,12 @@ def _takes_one_argument(value: Any) -> bool:
     return len([p for p in parameters if p.default is p.empty]) == 1
 
 
-def _are_objects(value: object) -> bool:
-    return all(isinstance(item, Selectors) for item in cast("list[object]", value))
+def _is_list(*kinds: type) -> Callable[[Any], bool]:
+    """Whether a value is of one of these kinds and holds objects only."""
+    return lambda value: (
+        isinstance(value, kinds)
+        and all(isinstance(item, Selectors) for item in cast("list[object]", value))
+    )
 
 
 _IS_OF_TYPE: dict[str, Callable[[Any], bool]] = {
@@ -53,8 +59,8 @@ _IS_OF_TYPE: dict[str, Callable[[Any], bool]] = {
     "o^@": lambda value: value is None,
     "block": _takes_one_argument,
     # A C array of objects is a sequence; its length is the next argument.
-    "n^@": lambda value: isinstance(value, list | tuple) and _are_objects(value),
-    "NSArray": lambda value: isinstance(value, list) and _are_objects(value),
+    "n^@": _is_list(list, tuple),
+    "NSArray": _is_list(list),
     "o^Q": lambda value: value is None,
     "^@": lambda value: value is None,
     "SEL": lambda value: isinstance(value, str | bytes),
