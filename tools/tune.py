@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ingot.tools.report import Sources, debug_option, read_text, reported
+from ingot.tools.report import (
+    CommandLineError,
+    Sources,
+    debug_option,
+    fail,
+    read_text,
+    reported,
+)
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.options import MathMode
@@ -104,6 +111,8 @@ def command(
       ingot tune model.mlir --device vulkan --minutes 10 -o model.json
       ingot compile model.mlir --target vulkan:hopper --schedule model.json -o model.ingot
     """
+    if output == "-":
+        raise CommandLineError("error: -o needs a file: the journal of the search lies beside it")
     sources = Sources()
     with reported(debug, sources):
         text, name = read_text(file, sources)
@@ -129,6 +138,8 @@ def command(
             with tuning_display() as show:
                 place = Path(database) if database is not None else None
                 report = tune(request, Path(output), place, workers, show)
+        except KeyboardInterrupt:
+            fail(f"stopped; the same command continues from {output}.journal")
         finally:
             workers.close()
         click.echo(report_text(report))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -86,11 +87,13 @@ class WorkerProcess:
 def serve(handle: int) -> None:
     """Answer calls until the owner has ended."""
     Thread(target=_end_with_owner, args=(handle,), daemon=True).start()
+    # What the user interrupts is the owner, with whom this process ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(handle)
     while True:
         try:
             function, arguments = cast("tuple[Callable[..., Any], Any]", connection.recv())
-        except (EOFError, KeyboardInterrupt):
+        except EOFError:
             return
         try:
             answer = function(*arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
@@ -14,6 +15,8 @@ from click.testing import CliRunner
 
 from ingot.compiler.driver.schedule_database import FoundSchedule, store_schedules
 from ingot.tools.main import command
+from ingot.tools.tune_text import tuning_display
+from ingot.tuning.report import Progress
 
 PROGRAM = """
 func.func @main(%x: tensor<40x32xf32>) -> tensor<40x32xf32> {
@@ -78,6 +81,31 @@ def test_a_search_that_is_killed_continues(folder):
     assert journal(folder) == []
 
 
+def test_a_search_that_is_interrupted_says_how_to_continue(folder):
+    process = ingot(folder, *words())
+    end = time.monotonic() + 60
+    while not trials(journal(folder)):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate()
+    assert process.returncode == 1
+    assert printed.endswith("stopped; the same command continues from exp.json.journal\n")
+    assert "Traceback" not in printed
+
+
+def test_a_terminal_shows_a_bar(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", shown)
+    with tuning_display() as show:
+        show(Progress("main_exp", 3, 0.5, 10.0, 100.0, "main_exp: twice as fast"))
+        show(Progress("", 0, 1.0, 90.0, 100.0))
+    printed = shown.getvalue()
+    assert "main_exp: twice as fast" in printed
+    assert "measuring the program" in printed
+
+
 def test_a_database_serves_compilations_and_enters_the_cache_by_content(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("INGOT_CACHE_DIR", str(folder / "cache"))
@@ -111,6 +139,7 @@ def row(entry, schedule):
     ("arguments", "status", "sentence"),
     [
         (["tune", "exp.mlir"], 2, "Missing option '-o'"),
+        (["tune", "exp.mlir", "-o", "-"], 2, "-o needs a file"),
         (words("--target", "metal:apple77"), 2, "did you mean metal:apple7?"),
         (words("--device", "abacus"), 1, "there is no device 'abacus'"),
         (words("--function", "other"), 1, "there is no function named other; there is main"),
