@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from ingot.runtime.devices.cache import cache_folder, digest, forget_oldest, pub
 from ingot.runtime.devices.host.vector_types import vector_types_header
 
 _PACKAGE = Path(__file__).parent
+_DAY = 24 * 60 * 60
 MOST_KERNELS = 8192
 """Compiled and checked kernels that the cache keeps; about 20 kB each."""
 
@@ -57,6 +59,19 @@ def prune() -> None:
     """Forget the kernels that were not used for longest, when there are very many."""
     files = os.scandir(cache_directory())
     forget_oldest((e for e in files if e.name.startswith(("kernel-", "check-"))), MOST_KERNELS)
+    _forget_interrupted()
+
+
+def _forget_interrupted() -> None:
+    """Remove what processes left that were killed while they made something, a day later."""
+    for entry in os.scandir(cache_directory()):
+        with contextlib.suppress(OSError):
+            if not entry.name.startswith(".") or time.time() - entry.stat().st_mtime < _DAY:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path)
+            else:
+                os.unlink(entry.path)
 
 
 @cache

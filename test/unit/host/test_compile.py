@@ -263,3 +263,14 @@ def test_the_cache_forgets_what_was_not_used_for_longest(
         os.utime(path, (1000 - age, 1000 - age))
     cache.prune()
     assert sorted(p.name for p in folder.iterdir()) == [f"kernel-{age}.so" for age in range(4)]
+
+
+def test_what_a_killed_process_left_is_removed_a_day_later(empty_cache: Path) -> None:
+    del empty_cache
+    old, new = (cache.cache_directory() / name for name in (".build-old", ".build-new"))
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "kernels.cpp").write_text("")
+    os.utime(old, (0, 0))
+    cache.prune()
+    assert not old.exists() and new.exists()
