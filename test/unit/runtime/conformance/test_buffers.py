@@ -31,6 +31,20 @@ def test_host_memory_is_mapped(device: Device) -> None:
     assert buffer.view is buffer.view
 
 
+def test_parts_are_mapped_where_they_are(device: Device) -> None:
+    buffer = device.allocate(256, Memory.HOST)
+    buffer.map()[:] = bytes(range(256))
+    for offset, length in ((0, 1), (1, 3), (31, 33), (255, 1), (256, 0), (64, 192)):
+        view = buffer.map(offset, length)
+        assert bytes(view) == bytes(range(256))[offset : offset + length]
+    buffer.map(3, 2)[:] = b"ab"
+    assert buffer.read(2, 4) == b"\x02ab\x05"
+    assert bytes(buffer.map(250)) == bytes(range(250, 256))
+    for offset, length in ((257, 0), (200, 57), (-1, 1), (0, -1)):
+        with pytest.raises(rt.HalUsageError, match="not inside a buffer of 256 bytes"):
+            buffer.map(offset, length)
+
+
 def test_device_memory_is_mapped_where_it_is_unified(device: Device) -> None:
     buffer = filled(device, b"abcd")
     if device.unified_memory:

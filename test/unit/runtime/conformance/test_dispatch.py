@@ -46,6 +46,18 @@ def test_threadgroups_know_where_they_are(
     assert np.array_equal(np.frombuffer(out.read(), np.uint32), expected.ravel())
 
 
+def test_more_threadgroups_in_one_axis_than_16_bits_count(device: Device, ids: Pipeline) -> None:
+    """Where the device has so many; others refuse them."""
+    count = 70_000
+    out = filled(device, bytes(4 * count))
+    if device.limits.max_grid[0] < count:
+        with pytest.raises(rt.HalUsageError, match="70000 threadgroups in x; this device runs 0 "):
+            record(device, lambda c: c.dispatch(ids, (count, 1, 1), [out.whole]))
+        return
+    run(device, lambda c: c.dispatch(ids, (count, 1, 1), [out.whole]))
+    assert np.array_equal(np.frombuffer(out.read(), np.uint32), np.arange(count))
+
+
 def test_zero_grids_and_empty_bindings_run_nothing(device: Device, axpy: Pipeline) -> None:
     out, empty = filled(device, b"\x11" * 256), device.allocate(0)
     constants = struct.pack("<If", 0, 1.0)

@@ -68,6 +68,26 @@ def test_every_order(
     assert str(error) == ("None" if act is signal else "the cause")
 
 
+@pytest.mark.parametrize("waiter", ACTORS)
+@pytest.mark.parametrize("actor", ACTORS)
+@pytest.mark.parametrize("act", [signal, fail])
+def test_every_order_after_a_timeout(
+    device: Device, act: Callable[[Device, str, Semaphore], None], actor: str, waiter: str
+) -> None:
+    """Four threads give up waiting, then what they waited for comes, and they try again."""
+    semaphore, done = device.create_semaphore(), device.create_semaphore()
+    if waiter == "device":
+        device.queue.submit([], wait=[(semaphore, 1)], signal=[(done, 1)])
+    waited = semaphore if waiter == "host" else done
+    with ThreadPoolExecutor(4) as pool:
+        early = [pool.submit(waited.wait, 1, 0.01 * turn) for turn in range(4)]
+        assert {type(wait.exception(SOON)) for wait in early} == {rt.DeviceTimeoutError}
+        act(device, actor, semaphore)
+        late = [pool.submit(waited.wait, 1, SOON) for _ in range(4)]
+        errors = {str(wait.exception(SOON)) for wait in late}
+    assert errors == ({"None"} if act is signal else {"the cause"})
+
+
 def test_values_only_grow(device: Device) -> None:
     semaphore = device.create_semaphore(5)
     assert semaphore.value == 5
