@@ -65,7 +65,7 @@ MINUTES ?= 10
 
 # Needs clang's sanitizers (libclang-rt-19-dev) and atheris.
 fuzz-bundles: $(INSTALLED)
-	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/pip install --quiet atheris
+	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/pip install --quiet -e '.[fuzz]'
 	PYTHONPATH=test $(BIN)/python -m fuzz.bundles.main --minutes $(MINUTES)
 
 # IREE and matplotlib are the extra `bench`; BENCH_PYTHON may be an environment that has them.

@@ -73,7 +73,7 @@ def _c_target(folder: Path) -> list[str]:
 
 def _python_target() -> list[str]:
     if find_spec("atheris") is None:
-        sys.exit("atheris is missing: pip install atheris")
+        sys.exit("atheris is missing: pip install -e '.[fuzz]'")
     return [sys.executable, "-m", "fuzz.bundles.python_target"]
 
 
