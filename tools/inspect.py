@@ -229,6 +229,9 @@ def overview(name: str, bundle: Bundle, target: str | None = None) -> str:
     others = [target for target in description["targets"] if target != variant["target"]]
     if others:
         parts[0] += f"\nother variants: {', '.join(others)}"
+    platforms = dict.fromkeys(p for k in description["kernels"] for p in k["metallib_bytes"])
+    if platforms:
+        parts[0] += f"\nmetallibs for {', '.join(platforms)}"
     for function in description["functions"]:
         steps = [*step_lines(function["setup"]), *step_lines(function["commands"])]
         parts.append("\n".join([_signature(function), *(f"  {line}" for line in steps)]))

@@ -46,6 +46,8 @@ def test_libraries_lie_beside_the_text(folder: Path, xcrun: FakeXcrun) -> None:
     assert [library.platform for library in kernel.metallibs] == ["macosx", "iphoneos"]
     assert kernel.metallib_for("iphoneos") == f"MTLB iphoneos\n{kernel.msl}".encode()
     assert kernel.metallib_for("iphonesimulator") == b""
+    shown = CliRunner().invoke(command, ["inspect", "f.ingot"], prog_name="ingot").output
+    assert "metallibs for macosx, iphoneos\n" in shown
     calls = [call for call in xcrun.calls() if "-c" in call or call[2] == "metallib"]
     compiled = sorted(call[1:-4] for call in calls if call[2] == "metal")
     options = ["-std=metal3.1", "-fno-fast-math", "-ffp-contract=off"]
