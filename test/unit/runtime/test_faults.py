@@ -202,6 +202,26 @@ def test_a_host_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     device.close()
 
 
+def test_a_metal_device_without_memory(metal: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    from support.metal_stand_in.device import MTLDevice
+
+    faults = Faults()
+    for name in ("newBufferWithLength_options_", "newBufferWithBytes_length_options_"):
+        found = getattr(MTLDevice, name)
+
+        def scarce(*arguments: Any, found: Callable[..., Any] = found) -> Any:
+            return None if faults.is_due() else found(*arguments)
+
+        monkeypatch.setattr(MTLDevice, name, scarce)
+    bundle = loaded(axpy_bundle(N))
+
+    def attempt() -> Callable[[], Any]:
+        program = bundle.bind(metal)
+        return lambda: program.main(X, X)
+
+    assert fail_each(faults, attempt) >= 3
+
+
 def test_a_metal_command_buffer_that_fails(metal: Device) -> None:
     """Of two programs on one device the one that reaches past its buffers fails, and only that."""
     right = loaded(axpy_bundle(N)).bind(metal)
