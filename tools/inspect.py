@@ -127,7 +127,10 @@ def _compiled(text: str, name: str, target: str, **choices: Any) -> History:
         from ingot.compiler.driver.history import compile_with_history
         from ingot.compiler.driver.options import CompileOptions
 
-        return compile_with_history(text, name, CompileOptions((target,), **choices), step)
+        history = compile_with_history(text, name, CompileOptions((target,), **choices), step)
+    for sentence in history.warnings:
+        click.echo(f"{name}: warning: {sentence}", err=True)
+    return history
 
 
 def _remade(

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from ingot.compiler.driver.compile import compile_module
 from ingot.compiler.driver.cost import KernelCost
+from ingot.compiler.driver.options import CompileOptions
 from ingot.targets.bundle import model
 from ingot.targets.bundle.model import Access, Binding, BufferKind, BufferRef, DType
 from ingot.targets.profiles import PROFILES
@@ -107,6 +109,37 @@ def test_what_is_changed_in_place_stays_one_buffer() -> None:
 def test_what_a_loop_carries_lives_through_it() -> None:
     body = (add(arena(0), arena(256)), add(arena(256), arena(0)), add(ARGUMENT, RESULT))
     assert spans(add(ARGUMENT, arena(0)), model.Loop(3, body)) == [(0, 0, 4), (256, 2, 3)]
+
+
+LOOP = """func.func @main(%x: tensor<300xf32>, %w: tensor<300x300xf32>) -> tensor<300xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<300xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<300xf32>) -> tensor<300xf32>
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%a = %x) -> (tensor<300xf32>) {
+    %b = linalg.matvec ins(%w, %a : tensor<300x300xf32>, tensor<300xf32>)
+                       outs(%f : tensor<300xf32>) -> tensor<300xf32>
+    %c = linalg.matvec ins(%w, %b : tensor<300x300xf32>, tensor<300xf32>)
+                       outs(%f : tensor<300xf32>) -> tensor<300xf32>
+    scf.yield %c : tensor<300xf32>
+  }
+  return %r : tensor<300xf32>
+}
+"""
+
+
+def test_the_buffers_of_a_plan_never_overlap_and_fill_the_arena() -> None:
+    bundle = compile_module(LOOP, "loop.mlir", CompileOptions(targets=("metal:apple7",)))
+    (variant,) = bundle.variants
+    (body,) = variant.bodies
+    lives = lifetimes(nodes_of(body, variant, lambda kernel, binding: "")) or []
+    assert max(life.end for life in lives) == body.transient_size
+    for i, a in enumerate(lives):
+        for b in lives[:i]:
+            is_apart = a.end <= b.start or b.end <= a.start
+            assert is_apart or a.last < b.first or b.last < a.first
 
 
 @pytest.mark.parametrize(
