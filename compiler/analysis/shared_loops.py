@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -14,6 +15,9 @@ from ingot.compiler.dialects.linalg import GenericOp
 Dims = tuple[int | None, ...]
 """For each dimension of a value the shared loop that it runs along, or None."""
 
+Positions = Sequence[int | None]
+"""For each dimension of a value the loop of an op that it runs along, or None."""
+
 
 def shared_dims(ops: Iterable[Operation], anchor: SSAValue, count: int) -> dict[SSAValue, Dims]:
     """Relate the values of `ops` to the shared loops, which are leading dimensions of `anchor`.
@@ -21,10 +25,10 @@ def shared_dims(ops: Iterable[Operation], anchor: SSAValue, count: int) -> dict[
     `count` is the number of shared loops; of a scan's result, its scanned dimension is none of
     them. Values that no chain of ops connects to `anchor` are missing from the answer.
     """
-    accesses = [access for op in ops if (access := list(_accesses(op)))]
+    accesses = [access for op in ops if (access := _access(op)) is not None]
     known: dict[SSAValue, Dims] = {anchor: _anchor_dims(anchor, count)}
     if not count:  # what shares no loops is known at once, connected or not
-        known |= {value: (None,) * len(at) for access in accesses for value, at in access}
+        known |= {value: (None,) * len(at) for access in accesses for value, at in access.all}
     changed = True
     while changed:
         changed = False
@@ -32,7 +36,7 @@ def shared_dims(ops: Iterable[Operation], anchor: SSAValue, count: int) -> dict[
             loops = _loops(access, known)
             if not loops:
                 continue
-            for value, positions in access:
+            for value, positions in access.all:
                 if value not in known:
                     known[value] = tuple(loops.get(p) if p is not None else None for p in positions)
                     changed = True
@@ -49,34 +53,66 @@ def _anchor_dims(anchor: SSAValue, count: int) -> Dims:
     return tuple(d if d < count else None for d in range(rank))
 
 
-def _accesses(op: Operation) -> Iterator[tuple[SSAValue, Sequence[int | None]]]:
+@dataclass(frozen=True)
+class _Access:
     """The tensors that an op touches, each with the op's loop for each dimension."""
+
+    operands: list[tuple[SSAValue, Positions]]
+    results: list[tuple[SSAValue, Positions]]
+    """What it writes, with what that begins as."""
+
+    @property
+    def all(self) -> list[tuple[SSAValue, Positions]]:
+        return self.operands + self.results
+
+
+def _access(op: Operation) -> _Access | None:
     match op:
         case GenericOp():
-            maps = indexing_maps(op)
-            for value, map_ in zip(op.operands, maps, strict=True):
-                yield value, [_position(e) for e in map_.results]
-            for value, map_ in zip(op.results, maps[len(op.inputs) :], strict=True):
-                yield value, [_position(e) for e in map_.results]
+            positions = [[_position(e) for e in map_.results] for map_ in indexing_maps(op)]
+            inputs = len(op.inputs)
+            written = positions[inputs:]
+            return _Access(
+                list(zip(op.inputs, positions[:inputs], strict=True)),
+                [*zip(op.outputs, written, strict=True), *zip(op.results, written, strict=True)],
+            )
         case ScanOp():
             loops = list(range(len(shape_of(op.input))))
             kept = [i for i in loops if i != op.dimension.value.data]
-            yield from ((v, loops) for v in (op.input, op.output, op.scanned))
-            yield from ((v, kept) for v in (op.init, op.last))
+            return _Access(
+                [(op.input, loops)],
+                [(op.output, loops), (op.init, kept), (op.scanned, loops), (op.last, kept)],
+            )
         case _:
-            return
+            return None
 
 
 def _position(expr: object) -> int | None:
     return expr.position if isinstance(expr, AffineDimExpr) else None
 
 
-def _loops(
-    access: list[tuple[SSAValue, Sequence[int | None]]], known: dict[SSAValue, Dims]
-) -> dict[int, int]:
-    loops: dict[int, int] = {}
-    for value, positions in access:
-        for position, shared in zip(positions, known.get(value, ()), strict=False):
-            if position is not None and shared is not None:
-                loops.setdefault(position, shared)
+def _loops(access: _Access, known: dict[SSAValue, Dims]) -> dict[int, int]:
+    """The shared loop of each loop of an op that is known from the tensors that it touches.
+
+    Ops that only read the same tensor may read it across each other. What their operands and
+    results then say of the loops differs, and the part of them that says most is believed.
+    """
+    loops = _agreed(access.operands + access.results, known)
+    if loops is None:
+        parts = (_agreed(part, known) for part in (access.operands, access.results))
+        loops = max((part for part in parts if part is not None), key=len, default=dict[int, int]())
     return loops
+
+
+def _agreed(
+    tensors: list[tuple[SSAValue, Positions]], known: dict[SSAValue, Dims]
+) -> dict[int, int] | None:
+    """The loops that the tensors tell of, or None where two are one or one is two."""
+    loops: dict[int, int] = {}
+    for value, positions in tensors:
+        for position, shared in zip(positions, known.get(value, ()), strict=False):
+            if position is None or shared is None:
+                continue
+            if loops.setdefault(position, shared) != shared:
+                return None
+    return loops if len(set(loops.values())) == len(loops) else None

@@ -16,6 +16,31 @@ from ingot.targets.bundle.model import DType, TensorType
 from ingot.targets.bundle.writer import write_bundle
 
 PROGRAMS: dict[str, str] = {
+    # Two results of one kernel that read one tensor across each other.
+    "sums of rows and of columns": """
+func.func @main(%x: tensor<7x6x3xi32>) -> (tensor<3x3xi32>, tensor<3x3xi32>) {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<3x3xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<3x3xi32>) -> tensor<3x3xi32>
+  %most = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d1 * 2, d0)>,
+      affine_map<(d0, d1, d2) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<7x6x3xi32>) outs(%f : tensor<3x3xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %m = arith.maxsi %a, %b : i32
+    linalg.yield %m : i32
+  } -> tensor<3x3xi32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d0 * 2, d1)>,
+      affine_map<(d0, d1, d2) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<7x6x3xi32>) outs(%f : tensor<3x3xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    linalg.yield %s : i32
+  } -> tensor<3x3xi32>
+  return %most, %sum : tensor<3x3xi32>, tensor<3x3xi32>
+}
+""",
     # What is folded into a constant shares no loops with the kernel that it is in.
     "constant among the results of rows": """
 func.func @main(%x: tensor<4x1x2x2xf32>) -> (tensor<4x2x2xi32>, tensor<4x1x2xf32>) {
