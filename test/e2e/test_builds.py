@@ -60,6 +60,7 @@ def test_meson(projects: Path) -> None:
     run("meson", "setup", "build", cwd=folder)
     run("meson", "compile", "-C", "build", cwd=folder)
     assert (folder / "build" / "softmax.ingot").read_bytes()[4:8] == b"INGT"
+    assert "no work to do" in run("meson", "compile", "-C", "build", cwd=folder)
     touch(projects / "saxpy.mlir")
     assert "[1/1]" in run("meson", "compile", "-C", "build", cwd=folder)
 

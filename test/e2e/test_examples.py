@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,27 +42,49 @@ def test_the_msl_is_what_metal_takes(path: Path) -> None:
             assert check_msl(kernel.msl) == []
 
 
-def test_bytes_do_not_depend_on_folder_hash_seed_or_locale(tmp_path: Path) -> None:
-    import os
-    import subprocess
-    import sys
+def turkish(folder: Path) -> dict[str, str]:
+    """A locale with a comma in numbers and an `i` whose capital is no `I`, if it can be made."""
+    made = folder / "tr_TR.UTF-8"
+    localedef = shutil.which("localedef")
+    words = [localedef or "", "-i", "tr_TR", "-f", "UTF-8", str(made)]
+    if localedef is None or subprocess.run(words, capture_output=True).returncode:
+        return {"LC_ALL": "C.UTF-8"}
+    return {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": str(folder)}
 
-    made: list[bytes] = []
-    for number, locale in enumerate(("C", "C.UTF-8")):
-        folder = tmp_path / f"folder{number}"
+
+def test_bytes_do_not_depend_on_folder_hash_seed_or_locale(tmp_path: Path) -> None:
+    """Nor on the time zone, on the number of processes, or on who reads which locale when."""
+    # As in an app that sets the locale for the libraries that it calls, which Python does not do.
+    program = (
+        "import locale; locale.setlocale(locale.LC_ALL, '')\n"
+        "from ingot.tools.main import main; main()\n"
+    )
+    sources = [*PROGRAMS, EXAMPLES / "fit" / "bumps.tin"]
+    environments = (
+        {"LC_ALL": "C", "PYTHONHASHSEED": "1", "TZ": "UTC", "HOME": "/nonexistent"},
+        {**turkish(tmp_path), "PYTHONHASHSEED": "2", "TZ": "Asia/Kathmandu"},
+    )
+    made: list[dict[str, bytes]] = []
+    for number, environment in enumerate(environments):
+        # The second folder's name is long, and not ASCII.
+        folder = tmp_path / ("first", f"{'Ordner-' * 20}ü")[number]
         folder.mkdir()
-        source = folder / "softmax.mlir"
-        source.write_bytes((EXAMPLES / "softmax.mlir").read_bytes())
-        ingot = Path(sys.executable).with_name("ingot")
-        targets = ["--target", "metal:apple7", "--target", "vulkan:generic"]
-        subprocess.run(
-            [ingot, "compile", source, "-o", folder / "out.ingot", *targets],
-            check=True,
-            cwd=folder,
-            env={**os.environ, "PYTHONHASHSEED": str(number + 1), "LC_ALL": locale},
-        )
-        made.append((folder / "out.ingot").read_bytes())
-    assert made[0] == made[1]
+        for source in sources:
+            shutil.copy(source, folder)
+        names = [s.name if number else str(folder / s.name) for s in sources]
+        for emit in ("bundle", "msl", "mlir"):
+            words = ["compile", *names, "--out-dir", "out", "--no-cache", f"-j{number + 1}"]
+            words += ["--emit", emit, "--target", "metal:apple7", "--target", "vulkan:generic"]
+            subprocess.run(
+                [sys.executable, "-c", program, *words],
+                check=True,
+                cwd=folder,
+                env={**os.environ, **environment},
+            )
+        made.append({path.name: path.read_bytes() for path in (folder / "out").iterdir()})
+    assert len(made[0]) == 3 * len(sources)
+    assert made[0].keys() == made[1].keys()
+    assert [name for name, data in made[0].items() if data != made[1][name]] == []
 
 
 @pytest.mark.parametrize("device_name", DEVICES)
