@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ingot.compiler.driver.options import MathMode
     from ingot.tuning.workers import Workers
 
-_SLOWEST = 60.0
-"""Seconds that building and loading of a candidate may take."""
+_FASTEST_LIMIT, _SLOWEST_LIMIT, _LIMIT_SHARE = 15.0, 60.0, 0.125
+"""Seconds that a candidate may take to build and load: that share of the budget, in between."""
 
 
 def _show(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
@@ -133,7 +133,8 @@ def command(
             math=cast("MathMode", math),
             demote_f64=demote_f64,
         )
-        workers = _workers(scheduler)
+        limit = min(max(_FASTEST_LIMIT, _LIMIT_SHARE * request.seconds), _SLOWEST_LIMIT)
+        workers = _workers(scheduler, limit)
         try:
             with tuning_display() as show:
                 place = Path(database) if database is not None else None
@@ -151,11 +152,11 @@ def _check_target(target: str | None) -> None:
     check_target_names((target,) if target is not None else ())
 
 
-def _workers(scheduler: str | None) -> Workers:
+def _workers(scheduler: str | None, seconds: float) -> Workers:
     if scheduler is None:
         from ingot.tuning.workers import LocalWorkers
 
-        return LocalWorkers(_SLOWEST)
+        return LocalWorkers(seconds)
     from ingot.tuning.cluster import ClusterWorkers
 
-    return ClusterWorkers(scheduler, _SLOWEST)
+    return ClusterWorkers(scheduler, seconds)

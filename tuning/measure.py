@@ -33,7 +33,7 @@ INTERNAL_ERROR = "internal error"
 _SEEDS = (1, 2)
 """Of the inputs that values are compared on: what the first ones leave in buffers is no result of
 the second ones."""
-_FEWEST_ROUNDS, _MOST_ROUNDS = 5, 100
+_FEWEST_ROUNDS, _MOST_ROUNDS = 5, 1000
 _HOPELESS = 3.0
 """Times the ratio to give up at after which one round is enough."""
 _GIVE_UP_AFTER = 3

@@ -53,7 +53,7 @@ _LAST_SHARE = 0.08
 _LEAST_LAST, _MOST_LAST = 1.0, 10.0
 """Seconds of a last measurement, which takes place even where trials took longer than they might:
 without it nothing is kept."""
-_FINALISTS = 3
+_FINALISTS = 6
 _FAR_BEHIND = 1.3
 """Times the best ratio so far at which a candidate is left after a few rounds."""
 _CONFIDENCE = 0.99
@@ -123,7 +123,8 @@ class Session:
         record: Record | None = self._journal.get(kernel.key, "builtin")
         if record is None:
             self._tell(report, search, f"{kernel.name}: measuring the compiler's schedule")
-            outcome = self._measured((kernel.builtin,), kernel, with_reference=True)
+            task = self._task((kernel.builtin,), kernel, _TRIAL_SECONDS, with_reference=True)
+            outcome = self._outcome(task)
             times = outcome.seconds[0]
             record = {"problem": outcome.problems[0], "seconds": median(times or [0.0])}
             self._note(kernel.key, "builtin", **record)
@@ -164,7 +165,9 @@ class Session:
                 elif self._spent() >= end:
                     is_over = True
                 else:
-                    task = self._task((kernel.builtin, candidate), kernel, _TRIAL_SECONDS, search)
+                    give_up = _FAR_BEHIND * search.least_ratio
+                    pair = (kernel.builtin, candidate)
+                    task = self._task(pair, kernel, _TRIAL_SECONDS, give_up)
                     flying[task.number] = candidate
                     self._workers.submit(task)
             if flying:
@@ -202,7 +205,8 @@ class Session:
         record: Record | None = self._journal.get(kernel.key, "confirmed")
         if record is None:
             self._tell(report, search)
-            outcome = self._measured((kernel.builtin, *finalists), kernel, seconds)
+            task = self._task((kernel.builtin, *finalists), kernel, seconds, give_up=1.0)
+            outcome = self._outcome(task)
             base, *others = outcome.seconds
             ratios = [paired_ratio(t, base[: len(t)], _CONFIDENCE) if t else None for t in others]
             timed = [(r.median, i) for i, r in enumerate(ratios) if r is not None]
@@ -273,21 +277,11 @@ class Session:
         schedules: Sequence[Schedule],
         kernel: SingleKernel,
         seconds: float,
-        search: Search | None = None,
+        give_up: float = inf,
         with_reference: bool = False,
     ) -> Task:
         builds = tuple(KernelBuild(kernel, s, self._request.math) for s in schedules)
-        give_up = _FAR_BEHIND * search.least_ratio if search is not None else inf
         return Task(self._number(), builds, self._request.device, seconds, give_up, with_reference)
-
-    def _measured(
-        self,
-        schedules: Sequence[Schedule],
-        kernel: SingleKernel,
-        seconds: float = _TRIAL_SECONDS,
-        with_reference: bool = False,
-    ) -> Outcome:
-        return self._outcome(self._task(schedules, kernel, seconds, None, with_reference))
 
     def _outcome(self, task: Task) -> Outcome:
         """Run one task alone."""
