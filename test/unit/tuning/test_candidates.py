@@ -146,8 +146,8 @@ def test_some_candidates_are_right(text, device):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("device", TARGETS)
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_many_candidates_are_right(text, device, seed):
-    assert problems(text, device, count=12, seed=seed + 1) == []
+    assert problems(text, device, count=8, seed=seed + 1) == []
