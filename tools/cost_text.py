@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ingot.targets.profiles import PROFILES
 from ingot.tools.table import columns
+from ingot.tools.units import scaled, time_text
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.cost import KernelCost
@@ -39,7 +40,7 @@ def cost_text(variant: Variant) -> str:
         known = [t * cost.dispatches for t, cost in zip(times, costs, strict=True) if t is not None]
         lines += [
             "",
-            f"all kernels: at least {_time(sum(known))}",
+            f"all kernels: at least {time_text(sum(known))}",
             f"peaks of {variant.target}: {peaks.bandwidth / 1e9:.0f} GB/s, "
             f"{peaks.flops / 1e12:.2f} Tflop/s, {peaks.matrix_flops / 1e12:.2f} on matrix units "
             f"({peaks.source})",
@@ -60,24 +61,11 @@ def _row(cost: KernelCost) -> tuple[str, ...]:
     return (
         cost.kernel,
         str(cost.dispatches),
-        _scaled(cost.flops),
-        _scaled(cost.bytes),
+        scaled(cost.flops).strip() if cost.flops is not None else "-",
+        scaled(cost.bytes).strip() if cost.bytes is not None else "-",
         f"{cost.intensity:.2f}" if cost.intensity is not None else "-",
         str(cost.threadgroup_memory),
         str(cost.registers),
         f"{cost.bound}{unit}" if cost.bound else "-",
-        _time(cost.least_time),
+        time_text(cost.least_time) or "-",
     )
-
-
-def _scaled(value: float | None) -> str:
-    if value is None:
-        return "-"
-    for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= scale:
-            return f"{value / scale:.2f} {unit}"
-    return f"{value:.0f}"
-
-
-def _time(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e6:.3g} us"
