@@ -35,7 +35,8 @@ OpFunctionEnd
 %entry = OpLabel
 %i = OpVariable %puint Function
 %sum = OpVariable %pv4 Function
-OpStore %i %u0
+%own = OpIMul %uint %u2 %u2
+OpStore %i %START
 OpStore %sum %ones
 OpBranch %head
 %head = OpLabel
@@ -60,8 +61,8 @@ OpFunctionEnd
 """
 
 
-def binary(limit):
-    return assemble(KERNEL.replace("%LIMIT", limit))
+def binary(limit, start="%u0"):
+    return assemble(KERNEL.replace("%LIMIT", limit).replace("%START", start))
 
 
 def test_loops_count_as_often_as_they_run_and_functions_where_they_are_called():
@@ -78,3 +79,8 @@ def test_registers_are_what_is_alive_at_once_and_variables():
 
 def test_a_loop_whose_end_is_not_known_is_not_bounded():
     assert not kernel_work(binary("%was"), "main", 32).is_bounded
+
+
+def test_a_loop_whose_start_is_the_threads_own_counts_from_zero():
+    work = kernel_work(binary("%u11", "%own"), "main", 32)
+    assert work.is_bounded and work.flops == 6 * (4 + 8)
