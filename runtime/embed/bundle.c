@@ -95,6 +95,18 @@ static void require(struct view *view, bool holds, const char *sentence) {
     if (!holds) view_fail(view, sentence);
 }
 
+/* A text that is shown: without controls, which terminals would obey. */
+static struct ingot_text shown(struct view *view, struct ingot_text text) {
+    for (uint32_t i = 0; i < text.size; i++) {
+        uint8_t first = (uint8_t)text.data[i], second = (uint8_t)text.data[i + 1]; /* a zero at the end */
+        if (first < 0x20 || first == 0x7f || (first == 0xc2 && second < 0xa0))
+            view_fail(view, "a name in the bundle has control characters");
+    }
+    return text;
+}
+
+static struct ingot_text label(struct table table, int field) { return shown(table.view, table_text(table, field)); }
+
 static void check_type(struct view *view, struct ingot_type type, bool is_static) {
     bool open = false;
     for (uint32_t i = 0; i < type.rank; i++) {
@@ -303,7 +315,7 @@ static void check_setup(struct body *body, struct table command, uint8_t kind) {
         break;
     case COMMAND_CHECK:
         check_operand(body, table_operand(command, CHECK_CONDITION));
-        table_text(command, CHECK_MESSAGE);
+        label(command, CHECK_MESSAGE);
         break;
     default: view_fail(view, "the setup of a function has a command of another kind");
     }
@@ -343,9 +355,9 @@ static bool is_word(struct ingot_text text, const char *word) {
 
 static void check_kernel(struct view *view, struct table kernel) {
     uint32_t size[3];
-    table_text(kernel, KERNEL_ENTRY_POINT);
-    table_text(kernel, KERNEL_LOCATION);
-    table_text(kernel, KERNEL_SPIRV_ENTRY_POINT);
+    label(kernel, KERNEL_ENTRY_POINT);
+    label(kernel, KERNEL_LOCATION);
+    label(kernel, KERNEL_SPIRV_ENTRY_POINT);
     table_text(kernel, KERNEL_MSL);
     struct vector libraries = table_vector(kernel, KERNEL_METALLIBS, 4, 4);
     for (uint32_t i = 0; i < libraries.count && !view->wrong; i++) {
@@ -357,7 +369,7 @@ static void check_kernel(struct view *view, struct table kernel) {
     table_u32(kernel, KERNEL_PUSH_CONSTANT_SIZE);
     table_u64(kernel, KERNEL_THREADGROUP_MEMORY);
     require(view, table_u8(kernel, KERNEL_ARGUMENT_BUFFER) <= 1, "the bundle is damaged: neither true nor false");
-    require(view, table_text(kernel, KERNEL_NAME).size > 0, "a kernel of the bundle has no name");
+    require(view, label(kernel, KERNEL_NAME).size > 0, "a kernel of the bundle has no name");
     require(view, table_extent(kernel, KERNEL_THREADGROUP_SIZE, size) && size[0] && size[1] && size[2],
             "a kernel of the bundle has no threadgroup size");
     struct ingot_bytes spirv = table_bytes(kernel, KERNEL_SPIRV);
@@ -368,7 +380,7 @@ static void check_kernel(struct view *view, struct table kernel) {
     struct vector bindings = table_vector(kernel, KERNEL_BINDINGS, 4, 4);
     for (uint32_t i = 0; i < bindings.count && !view->wrong; i++) {
         struct table binding = vector_table(bindings, i);
-        table_text(binding, BINDING_NAME);
+        label(binding, BINDING_NAME);
         require(view, table_u8(binding, BINDING_ACCESS) < ACCESSES && table_u8(binding, BINDING_DTYPE) < DTYPES,
                 "a kernel of the bundle has a damaged binding");
     }
@@ -377,17 +389,17 @@ static void check_kernel(struct view *view, struct table kernel) {
 static void check_variant(struct view *view, struct table variant, struct vector functions,
                           struct vector constants, struct body *body) {
     struct vector kernels = variant_kernels(variant), bodies = variant_bodies(variant);
-    require(view, table_text(variant, VARIANT_API).size > 0, "a variant of the bundle names no api");
+    require(view, label(variant, VARIANT_API).size > 0, "a variant of the bundle names no api");
     uint32_t version[3];
     table_extent(variant, VARIANT_MSL_VERSION, version);
-    table_text(variant, VARIANT_TARGET);
+    label(variant, VARIANT_TARGET);
     table_u32(variant, VARIANT_FAMILY);
     table_u32(variant, VARIANT_SIMD_WIDTH);
     struct ingot_text math = table_text(variant, VARIANT_MATH_MODE);
     require(view, is_word(math, "safe") || is_word(math, "fast") || is_word(math, "strict"),
             "a variant of the bundle has an unknown math mode");
     struct vector features = table_vector(variant, VARIANT_REQUIRED_FEATURES, 4, 4);
-    for (uint32_t i = 0; i < features.count && !view->wrong; i++) vector_text(features, i);
+    for (uint32_t i = 0; i < features.count && !view->wrong; i++) shown(view, vector_text(features, i));
     for (uint32_t i = 0; i < kernels.count && !view->wrong; i++) check_kernel(view, vector_table(kernels, i));
     require(view, bodies.count == functions.count, "a variant of the bundle lacks a body of a function");
     for (uint32_t i = 0; i < bodies.count && !view->wrong; i++) {
@@ -423,7 +435,7 @@ static void check_constant(struct view *view, struct table constant, uint64_t da
     struct table found = table_table(constant, CONSTANT_TYPE, "the bundle is damaged: a constant without a type");
     if (view->wrong) return;
     struct ingot_type type = tensor_type(found);
-    table_text(constant, CONSTANT_NAME);
+    label(constant, CONSTANT_NAME);
     check_type(view, type, true);
     uint8_t kind = table_u8(constant, CONSTANT_DATA_TYPE);
     require(view, kind == DATA_FILE || kind == DATA_WEIGHT, "the bundle has constants of an unknown kind");
@@ -441,11 +453,11 @@ static void check_constant(struct view *view, struct table constant, uint64_t da
 static void check_functions(struct view *view, struct vector functions) {
     for (uint32_t i = 0; i < functions.count && !view->wrong; i++) {
         struct table function = vector_table(functions, i);
-        require(view, table_text(function, FUNCTION_NAME).size > 0, "a function of the bundle has no name");
+        require(view, label(function, FUNCTION_NAME).size > 0, "a function of the bundle has no name");
         struct vector lists[2] = {function_arguments(function), function_results(function)};
         for (int k = 0; k < 2; k++)
             for (uint32_t p = 0; p < lists[k].count && !view->wrong; p++) {
-                table_text(vector_table(lists[k], p), PARAMETER_NAME);
+                label(vector_table(lists[k], p), PARAMETER_NAME);
                 check_type(view, parameter_type(lists[k], p), false);
             }
     }

@@ -5,7 +5,8 @@ After this check a runtime may trust every index, range and count of the bundle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from ingot.targets.bundle.errors import BundleError
 from ingot.targets.bundle.model import (
@@ -46,6 +47,7 @@ _MAX_SENTENCE = 500
 _MAX_REGISTERS = 2**16
 MAX_DEPTH = 32
 """How deep control flow may be nested."""
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 
@@ -66,6 +68,8 @@ class _Checker:
 def check_bundle(bundle: Bundle, source: str) -> None:
     """Raise `BundleError`, with a sentence that begins with `source`, when `bundle` is wrong."""
     check = _Checker(source)
+    for text in _shown(bundle):
+        check.require(_CONTROLS.search(text) is None, f"the name '{text}' has control characters")
     names = [function.name for function in bundle.functions]
     check.require(len(set(names)) == len(names), "two functions have the same name")
     for function in bundle.functions:
@@ -75,6 +79,21 @@ def check_bundle(bundle: Bundle, source: str) -> None:
     check.require(len(bundle.variants) > 0, "the bundle has no variant for any target")
     for variant in bundle.variants:
         _check_variant(check, variant, bundle)
+
+
+def _shown(bundle: Bundle) -> Iterator[str]:
+    """The texts that people see, on a terminal that would obey control characters."""
+    for function in bundle.functions:
+        yield from (function.name, *function.argument_names, *function.result_names)
+    for constant in bundle.constants:
+        yield constant.name
+    for variant in bundle.variants:
+        yield from (variant.target, variant.api, *variant.required_features)
+        for kernel in variant.kernels:
+            yield from (kernel.name, kernel.entry_point, kernel.spirv_entry_point, kernel.location)
+            yield from (binding.name for binding in kernel.bindings)
+        for body in variant.bodies:
+            yield from (command.message for command in body.setup if isinstance(command, Check))
 
 
 def _check_type(check: _Checker, tensor: TensorType, what: str) -> None:

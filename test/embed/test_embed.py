@@ -11,11 +11,12 @@ import shutil
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.bundles import PROGRAMS, compiled, tiny_weights, with_weights
+from support.bundles import PROGRAMS, compiled, every_command, tiny_weights, with_weights
 from support.harness import EXAMPLES, ROOT, Array, assert_close, device
 
 from ingot.compiler.dialects.context import make_context
@@ -23,6 +24,7 @@ from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate
 from ingot.targets.bundle.errors import BundleError
 from ingot.targets.bundle.reader import read_bundle
+from ingot.targets.bundle.writer import write_bundle
 
 EMBED = ROOT / "runtime" / "embed"
 HERE = Path(__file__).parent
@@ -251,3 +253,22 @@ def test_the_schema_has_the_same_fields() -> None:
             fields.append(f"{prefix}_{name.upper()}")
         if fields and fields[0] in header:
             assert f"enum {{ {', '.join(fields)} }};" in header, table
+
+
+@pytest.mark.parametrize("control", ["\x1b[31m", "\x00", "\n", "\x7f", "\x9b"])
+def test_names_with_control_characters_are_refused(
+    open_bundle: Path, tmp_path: Path, control: str
+) -> None:
+    """Terminals obey them; the writer refuses them, too, so they are put into the bytes here."""
+    name, mark = f"m{control}n", "m" + "?" * len(control.encode()) + "n"
+    bundle = every_command()
+    renamed = write_bundle(replace(bundle, functions=(replace(bundle.functions[0], name=mark),)))
+    data = renamed.replace(mark.encode(), name.encode())
+    assert data != renamed
+    (tmp_path / "bundle").write_bytes(data)
+    done = subprocess.run(
+        [str(open_bundle), str(tmp_path / "bundle")], capture_output=True, text=True
+    )
+    assert done.stdout == "a name in the bundle has control characters\n"
+    with pytest.raises(BundleError, match=r"^a name: the name 'm\S+n' has control characters$"):
+        read_bundle(data, "a name")

@@ -15,7 +15,8 @@ from ingot.targets.bundle.errors import BundleError
 from ingot.targets.bundle.reader import read_bundle
 from ingot.targets.bundle.writer import write_bundle
 
-names = st.text(max_size=8)
+characters = st.characters(exclude_categories=["Cc", "Cs"])
+names = st.text(characters, max_size=8)
 shapes = st.lists(st.integers(0, 5), max_size=4).map(tuple)
 types = st.builds(m.TensorType, st.sampled_from(m.DType), shapes)
 
@@ -32,7 +33,7 @@ def functions(draw: st.DrawFn) -> m.Function:
     arguments, results = draw(st.tuples(*[st.lists(types, max_size=3)] * 2))
     named = draw(st.booleans())
     return m.Function(
-        draw(st.text(min_size=1, max_size=8)),
+        draw(st.text(characters, min_size=1, max_size=8)),
         tuple(arguments),
         tuple(results),
         tuple(f"a{i}" for i in range(len(arguments))) if named else (),
