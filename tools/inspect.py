@@ -109,13 +109,13 @@ def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, Hist
         return read_bundle(data, "<stdin>" if file == "-" else file), None
     from ingot.tools.compile import check_target_names
 
-    text = text_of(data, file, sources)
     if target is None:
         raise CommandLineError(
-            f"{file}: error: this is no bundle; to compile a program and inspect that, say for"
+            f"{file}: error: not an ingot bundle; to compile a program and inspect that, say for"
             " which target, for example --target metal:apple7"
         )
     check_target_names((target,))
+    text = text_of(data, file, sources)
     history = _compiled(text, sources.main, target)
     return history.bundle, history
 

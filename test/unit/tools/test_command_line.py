@@ -122,7 +122,7 @@ def test_translate_without_a_translation(program: str) -> None:
 
 def test_a_file_that_is_no_bundle(program: str) -> None:
     result = invoke("inspect", program)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "not an ingot bundle" in result.stderr
 
 

@@ -85,7 +85,7 @@ def test_a_program_is_compiled_for_its_target(tmp_path: Path) -> None:
     missing = invoke(str(path))
     assert missing.exit_code == 2
     assert missing.stderr.strip() == (
-        f"{path}: error: this is no bundle; to compile a program and inspect that, say for which"
+        f"{path}: error: not an ingot bundle; to compile a program and inspect that, say for which"
         " target, for example --target metal:apple7"
     )
 
