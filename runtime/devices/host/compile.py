@@ -141,14 +141,20 @@ def compile_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[Comp
     return [load_kernel(built) for built in build_kernels(sources, jobs)]
 
 
-def build_kernels(sources: Sequence[KernelSource], jobs: int = 2) -> list[BuiltKernel]:
-    """Compile kernels as `compile_kernels` does, without loading anything into this process."""
+def build_kernels(
+    sources: Sequence[KernelSource], jobs: int = 2, alone: bool = False
+) -> list[BuiltKernel]:
+    """Compile kernels as `compile_kernels` does, without loading anything into this process.
+
+    With `alone` no library holds the code of two kernels: each is what its own text makes it, for
+    whoever finds it in the cache.
+    """
     clang = find_clang()
     try:
         units = [_unit(clang, source) for source in sources]
         missing = list({u.key: u for u in units if not u.path.exists()}.values())
         if missing:
-            _build(clang, missing, max(1, jobs))
+            _build(clang, missing, max(1, jobs), alone)
             prune()
         for unit in units:
             os.utime(unit.path)  # so that `prune` knows what is in use
@@ -217,11 +223,11 @@ def precompiled_header(clang: Clang, command: list[str]) -> list[str]:
     return ["-include-pch", str(build_once(cache_directory() / f"header-{key}.pch", build))]
 
 
-def _build(clang: Clang, units: list[BuiltKernel], jobs: int) -> None:
+def _build(clang: Clang, units: list[BuiltKernel], jobs: int, alone: bool) -> None:
     """Compile units in up to `jobs` processes; a batch that fails is compiled one by one."""
-    together = [u for u in units if not u.stands_alone]
+    together = [u for u in units if not alone and not u.stands_alone]
     batches = [together[i::jobs] for i in range(jobs) if together[i::jobs]]
-    batches += [[u] for u in units if u.stands_alone]
+    batches += [[u] for u in units if alone or u.stands_alone]
     while batches:
         running = [(batch, _Compilation(clang, batch)) for batch in batches[:jobs]]
         batches = batches[jobs:]

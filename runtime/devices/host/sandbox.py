@@ -83,7 +83,8 @@ class SandboxedHostDevice(HostDevice):
         if not kernels:
             return Executable(())
         engine()
-        worker = Worker(build_kernels(kernel_sources(kernels), self.compilers), self._seconds)
+        built = build_kernels(kernel_sources(kernels), self.compilers, alone=True)
+        worker = Worker(built, self._seconds)
         return Executable(
             tuple(
                 HostPipeline(self, kernel, SandboxedKernel(kernel.name, worker, index))

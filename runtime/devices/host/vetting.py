@@ -47,7 +47,7 @@ def objection(msl: str) -> str:
                 break
         else:
             rest = _ALLOWED_ATTRIBUTE.sub(_blank, _DIRECTIVE.sub(_blank, text))
-            found = _FORBIDDEN.search(rest) or _too_deep(rest)
+            found = _FORBIDDEN.search(rest) or _unbalanced(rest)
     if found is None:
         return ""
     line, _ = line_and_column(msl, found.start())
@@ -55,11 +55,12 @@ def objection(msl: str) -> str:
     return f"line {line} has {shown!r}, which no bundle of Ingot's compiler has"
 
 
-def _too_deep(text: str) -> re.Match[str] | None:
+def _unbalanced(text: str) -> re.Match[str] | None:
+    """A brace that is too deep, or closes what the text did not open: a text stays in its scope."""
     depth = 0
     for brace in re.finditer(r"[{}]", text):
         depth += 1 if brace.group() == "{" else -1
-        if depth > _MOST_NESTED:
+        if not 0 <= depth <= _MOST_NESTED:
             return brace
     return None
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ingot.runtime as rt
+from ingot.runtime.devices.host.cache import cache_directory
 from ingot.runtime.devices.host.sandbox import SandboxedHostDevice
 from ingot.runtime.devices.host.vetting import objection
 from ingot.runtime.hal import BufferRange, Device, Executable
@@ -66,6 +67,7 @@ def kernel(name: str, text: str) -> Kernel:
         ("void f() { ingot_barrier(); }", "'ingot_barrier'"),
         ("/* # */ int a; # include <metal_stdlib>", "'#'"),
         ("{" * 200, "'{'"),
+        ("} namespace other {", "'}'"),
     ],
 )
 def test_what_the_compiler_never_writes_is_not_compiled(text: str, shown: str) -> None:
@@ -149,6 +151,17 @@ def test_a_kernel_cannot_write_to_this_process(device: Device, executable: Execu
     with pytest.raises(rt.KernelError):
         run(device, executable, "forged", values)
     assert set(secret) == {5.0}
+
+
+@LINUX
+def test_a_library_has_the_code_of_one_kernel(device: Device) -> None:
+    """Else it would run in a later process, under the name of the other kernel in the cache."""
+    for other in ("right", "past"):
+        device.load([kernel(other, KERNELS[other])], "safe", (3, 1))
+    device.load([kernel(n, KERNELS[n]) for n in ("right", "far", "past")], "safe", (3, 1))
+    libraries = list(cache_directory().glob("kernel-*.so"))
+    assert len(libraries) == 3
+    assert len({library.stat().st_ino for library in libraries}) == 3
 
 
 @LINUX
