@@ -211,7 +211,10 @@ def command(
         print_after=print_after,
         print_after_all=print_after_all,
         timing=timing,
-        metallib=cast("tuple[Sdk, ...]", tuple(dict.fromkeys(metallib))),
+        # A header is that of the bundle, and needs no tools.
+        metallib=cast(
+            "tuple[Sdk, ...]", tuple(dict.fromkeys(metallib)) if emit == "bundle" else ()
+        ),
         weights=weights,
         schedule_files=schedule_files,
         schedule_db=schedule_db,
@@ -273,7 +276,7 @@ def _check_outputs(
 
 def _check_metallib(metallib: tuple[str, ...], targets: tuple[str, ...], emit: str) -> None:
     """Raise `CommandLineError` where there would be no place for Metal libraries."""
-    if metallib and emit != "bundle":
+    if metallib and emit not in ("bundle", "c-header"):
         raise CommandLineError("error: --metallib needs a bundle to put the libraries into")
     if metallib and not any(target.startswith("metal:") for target in targets):
         raise CommandLineError(

@@ -115,6 +115,8 @@ def test_the_doctor_knows_the_compiler_on_a_mac(
 def test_what_metallib_goes_with(folder: Path) -> None:
     no_metal = compile_it("--metallib", "macosx", target="vulkan:generic")
     assert (no_metal.exit_code, "no --target is" in no_metal.stderr) == (2, True)
+    header = compile_it("--metallib", "macosx", "--emit", "c-header")
+    assert (header.exit_code, "f_f" in Path("f.ingot").read_text()) == (0, True)
     text = compile_it("--metallib", "macosx", "--emit", "msl")
     assert (text.exit_code, "needs a bundle" in text.stderr) == (2, True)
 
