@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ingot.compiler.driver.options import MathMode
-    from ingot.compiler.driver.reduction.search import Step, Weight
+    from ingot.compiler.driver.reduction.search import Size, Step
     from ingot.compiler.driver.reduction.trials import Judge
 
 
@@ -140,7 +140,7 @@ def command(
         )
         end = "nothing more can be taken" if reduced.is_complete else "the time is up"
         click.echo(
-            f"{_size(reduced.before)} became {_size(reduced.after)} in {reduced.trials} trials;"
+            f"{_words(reduced.before)} became {_words(reduced.after)} in {reduced.trials} trials;"
             f" {end}\nstill interesting: {reduced.failure}",
             err=True,
         )
@@ -205,9 +205,8 @@ def _mismatch(device: str, seed: int, math: MathMode) -> Judge:
 
 
 def _show(step: Step) -> None:
-    click.echo(f"{_size(step.weight)} after {step.trials} trials: {step.reduction}", err=True)
+    click.echo(f"{_words(step.size)} after {step.trials} trials: {step.reduction}", err=True)
 
 
-def _size(weight: Weight) -> str:
-    ops: Any = weight.ops + weight.constants - 1  # the module itself is no news
-    return f"{ops} ops, {weight.characters} bytes"
+def _words(size: Size) -> str:
+    return f"{size.ops} ops, {size.characters} bytes"

@@ -1,19 +1,28 @@
-"""What constants say, and saying less: zeros, and one value for all elements."""
+"""What constants say, and how to say less: zeros, and one value for all elements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BytesAttr,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
+    IntegerType,
     ModuleOp,
+    TensorType,
+    VectorType,
 )
 from xdsl.ir import Attribute, Operation
+
+from ingot.compiler.analysis.constants import is_repeated, numpy_dtype
+from ingot.compiler.analysis.generics import zero
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.reduction.search import Part
@@ -38,6 +47,23 @@ def contents(op: Operation) -> int:
     if not any(data):
         return 0
     return 1 if _is_splat(cast("DenseIntOrFPElementsAttr[Any]", value)) else len(data)
+
+
+def has_zero(type: Attribute) -> bool:
+    """Whether there is a constant of this type: scalars, vectors and tensors of known size."""
+    if isinstance(type, TensorType | VectorType):
+        shaped = cast("TensorType[Any] | VectorType[Any]", type)
+        return min(shaped.get_shape(), default=0) >= 0 and has_zero(shaped.element_type)
+    return isinstance(type, IntegerType | IndexType | AnyFloat)
+
+
+def zero_of(type: Attribute) -> Any:
+    """The value of `arith.constant` that is zero, of a type that `has_zero`."""
+    if not isinstance(type, TensorType | VectorType):
+        return zero(type)
+    shaped = cast("TensorType[Any] | VectorType[Any]", type)
+    width = numpy_dtype(shaped.element_type).itemsize
+    return DenseIntOrFPElementsAttr(shaped, BytesAttr(bytes(width * prod(shaped.get_shape()))))
 
 
 @dataclass(frozen=True)
@@ -98,6 +124,4 @@ def _place(op: Operation) -> tuple[dict[str, Attribute], str]:
 
 
 def _is_splat(value: DenseIntOrFPElementsAttr[Any]) -> bool:
-    from ingot.compiler.analysis.constants import is_repeated
-
     return is_repeated(value.data.data, len(value.data.data) // max(len(value), 1))

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
-    AnyFloat,
-    BytesAttr,
-    DenseIntOrFPElementsAttr,
-    IndexType,
-    IntegerType,
     ModuleOp,
-    TensorType,
-    VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
-from ingot.compiler.analysis.constants import numpy_dtype
-from ingot.compiler.analysis.generics import erase, zero
-from ingot.compiler.driver.reduction.constants import is_constant
-from ingot.compiler.driver.reduction.symbols import add_argument, is_free
+from ingot.compiler.analysis.generics import erase
+from ingot.compiler.driver.reduction.constants import has_zero, is_constant, zero_of
+from ingot.compiler.driver.reduction.symbols import add_argument, free_functions
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.reduction.search import Part
@@ -41,7 +33,11 @@ class EraseUnused:
 
     def parts(self, module: ModuleOp) -> Sequence[Part]:
         """Positions, the last op first: it may be the only user of earlier ones."""
-        return [(index,) for index, _ in reversed(_removable(module))]
+        return [
+            (index,)
+            for index, op in reversed(_removable(module))
+            if not any(result.uses for result in op.results)
+        ]
 
     def take(self, module: ModuleOp, parts: Sequence[Part]) -> None:
         """Erase the ops, and those before them that nothing needs any more."""
@@ -57,10 +53,16 @@ class ReplaceOps:
 
     name: str
     stand_in: StandIn
+    exists: Callable[[OpResult], bool]
+    """Whether there is a stand-in, without making one."""
 
     def parts(self, module: ModuleOp) -> Sequence[Part]:
         """Positions, the last op first: what only it needed goes with it."""
-        return [(index,) for index, op in reversed(_removable(module)) if op.results]
+        return [
+            (index,)
+            for index, op in reversed(_removable(module))
+            if op.results and all(self.exists(result) for result in op.results if result.uses)
+        ]
 
     def take(self, module: ModuleOp, parts: Sequence[Part]) -> None:
         """Replace the ops for which there are other values."""
@@ -80,13 +82,12 @@ def _replace(op: Operation, stand_in: StandIn) -> None:
     _erase_with_sources(op)
 
 
-def operand(result: OpResult) -> SSAValue | None:
-    """An operand of the same type: the op is bypassed."""
+def _operand(result: OpResult) -> SSAValue | None:
     return next((value for value in result.op.operands if value.type == result.type), None)
 
 
-def visible_argument(result: OpResult) -> SSAValue | None:
-    """An argument of the same type, of the innermost block that has one."""
+def _visible_argument(result: OpResult) -> SSAValue | None:
+    """An argument of the innermost block that has one of this type."""
     block: Block | None = result.op.parent
     while block is not None:
         for value in block.args:
@@ -97,45 +98,64 @@ def visible_argument(result: OpResult) -> SSAValue | None:
     return None
 
 
-def zero_constant(result: OpResult) -> SSAValue | None:
-    """A constant that is zero, for scalars, vectors and tensors of known size."""
+def _has_zero(result: OpResult) -> bool:
     if is_constant(result.op) or result.op.name.startswith("spirv."):
-        return None
-    value = _zero_attribute(result.type)
-    if value is None or result.op.parent is None:
-        return None
-    constant = arith.ConstantOp(value, result.type)
-    constant.location = result.op.location
-    result.op.parent.insert_op_before(constant, result.op)
+        return False
+    return has_zero(result.type)
+
+
+def _zero(result: OpResult) -> SSAValue | None:
+    return _zero_before(result.op, result.type)
+
+
+def _zero_before(op: Operation, type: Attribute) -> SSAValue:
+    constant = arith.ConstantOp(zero_of(type), type)
+    constant.location = op.location
+    assert op.parent is not None
+    op.parent.insert_op_before(constant, op)
     return constant.result
 
 
-def new_argument(result: OpResult) -> SSAValue | None:
-    """A new argument of the function around the op, where nobody calls that."""
-    op: Operation | None = result.op.parent_op()
-    while op is not None and not isinstance(op, func.FuncOp):
-        op = op.parent_op()
-    if op is None or is_constant(result.op) or not is_free(op):
-        return None
-    return add_argument(op, result.type)
+def _function_of(op: Operation) -> func.FuncOp | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, func.FuncOp):
+        parent = parent.parent_op()
+    return parent
 
 
-def _zero_attribute(type: Attribute) -> Any:
-    if isinstance(type, IntegerType | IndexType | AnyFloat):
-        return zero(cast("Attribute", type))
-    if not isinstance(type, TensorType | VectorType):
-        return None
-    shaped = cast("TensorType[Any] | VectorType[Any]", type)
-    count = 1
-    for size in shaped.get_shape():
-        if size < 0:
-            return None
-        count *= size
-    try:
-        width = numpy_dtype(shaped.element_type).itemsize
-    except (KeyError, ValueError, TypeError):
-        return None
-    return DenseIntOrFPElementsAttr(shaped, BytesAttr(bytes(width * count)))
+def _new_argument(result: OpResult) -> SSAValue | None:
+    function = _function_of(result.op)
+    return add_argument(function, result.type) if function is not None else None
+
+
+BYPASS = ReplaceOps("bypass ops", _operand, lambda r: _operand(r) is not None)
+TO_ARGUMENTS = ReplaceOps(
+    "ops to arguments", _visible_argument, lambda r: _visible_argument(r) is not None
+)
+TO_ZEROS = ReplaceOps("ops to zeros", _zero, _has_zero)
+
+
+@dataclass(frozen=True)
+class ToNewArguments:
+    """Give the functions that nobody calls new arguments instead of an op's results."""
+
+    name = "ops to new arguments"
+
+    def parts(self, module: ModuleOp) -> Sequence[Part]:
+        """Positions, the last op first."""
+        free = free_functions(module)
+        return [
+            (index,)
+            for index, op in reversed(_removable(module))
+            if op.results and not is_constant(op) and _function_of(op) in free
+        ]
+
+    def take(self, module: ModuleOp, parts: Sequence[Part]) -> None:
+        """Replace the ops by arguments."""
+        ops = list(module.walk())
+        for (index,) in sorted(parts, reverse=True):
+            if _is_there(ops[index]):
+                _replace(ops[index], _new_argument)
 
 
 @dataclass(frozen=True)
@@ -149,13 +169,11 @@ class ReturnEarlier:
 
     def parts(self, module: ModuleOp) -> Sequence[Part]:
         """Positions of ops with results in the bodies of functions that nobody calls."""
+        free = free_functions(module)
         return [
             (index,)
             for index, op in enumerate(module.walk())
-            if op.results
-            and not is_constant(op)
-            and isinstance(op.parent_op(), func.FuncOp)
-            and is_free(cast("func.FuncOp", op.parent_op()))
+            if op.results and not is_constant(op) and op.parent_op() in free
         ]
 
     def take(self, module: ModuleOp, parts: Sequence[Part]) -> None:
@@ -214,15 +232,12 @@ def _unwrap(op: Operation, body: Block) -> None:
     free = list(reversed(op.operands))
     for argument in reversed(body.args):
         value = next((v for v in free if v.type == argument.type), None)
-        if value is None:
-            attribute = _zero_attribute(argument.type)
-            if attribute is None:
-                return
-            constant = arith.ConstantOp(attribute, argument.type)
-            place.insert_op_before(constant, op)
-            value = constant.result
-        else:
+        if value is not None:
             free.remove(value)
+        elif has_zero(argument.type):
+            value = _zero_before(op, argument.type)
+        else:
+            return
         argument.replace_all_uses_with(value)
     yielded = list(last.operands)
     erase(last)

@@ -13,7 +13,7 @@ from ingot.compiler.driver.reduction.attributes import DropAttributes
 from ingot.compiler.driver.reduction.constants import SimplifyConstants
 from ingot.compiler.driver.reduction.generic_operands import DropGenericOperands
 from ingot.compiler.driver.reduction.reading import read_valid
-from ingot.compiler.driver.reduction.search import Reduction, Search, Step, Weight
+from ingot.compiler.driver.reduction.search import Reduction, Search, Size, Step
 from ingot.compiler.driver.reduction.symbols import DropArguments, DropResults, DropSymbols
 from ingot.compiler.driver.reduction.trials import Judge, Trials
 
@@ -25,10 +25,10 @@ REDUCTIONS: tuple[Reduction, ...] = (
     operations.ReturnEarlier(),
     DropResults(),
     operations.EraseUnused(),
-    operations.ReplaceOps("bypass ops", operations.operand),
-    operations.ReplaceOps("ops to arguments", operations.visible_argument),
-    operations.ReplaceOps("ops to zeros", operations.zero_constant),
-    operations.ReplaceOps("ops to new arguments", operations.new_argument),
+    operations.BYPASS,
+    operations.TO_ARGUMENTS,
+    operations.TO_ZEROS,
+    operations.ToNewArguments(),
     operations.Unwrap(),
     DropGenericOperands(),
     DropArguments(),
@@ -59,8 +59,8 @@ class Reduced:
     """What a reduction found."""
 
     text: str
-    before: Weight
-    after: Weight
+    before: Size
+    after: Size
     trials: int
     failure: str
     """What the judge says about it."""
@@ -91,8 +91,8 @@ def reduce_text(
     trials.wanted = trials.ask(search.text)
     if trials.wanted is None:
         raise CompileError(otherwise, filename=filename)
-    before = search.weight
+    before = search.size
     search.run(reductions)
     return Reduced(
-        search.text, before, search.weight, trials.count, trials.wanted, not search.is_over
+        search.text, before, search.size, trials.count, trials.wanted, not search.is_over
     )

@@ -2,9 +2,9 @@
 
 A `Reduction` lists the parts of a module that it could take away. The search tries them all at
 once, then in halves, quarters, and one by one (ddmin: Zeller and Hildebrandt, Simplifying and
-Isolating Failure-Inducing Input, 2002), reduction after reduction, until none finds anything.
-Every step makes the module's `weight` smaller, so the search ends; what it finds depends on the
-program and the judge only, not on how many trials run at once.
+Isolating Failure-Inducing Input, 2002), with every reduction before it gets finer, since large
+modules are slow to copy. Every step makes the module's `weight` smaller, so the search ends; what
+it finds depends on the program and the judge only, not on how many trials run at once.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Reduction(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Weight:
-    """How large a module is."""
+    """How large a module is; what is compared first comes first."""
 
     ops: int
     """Without constants."""
@@ -58,24 +58,10 @@ class Weight:
     contents: int
     """How much there is to say about the values of constants."""
     attributes: int
-    characters: int
-
-    @property
-    def key(self) -> tuple[int, ...]:
-        """Smaller modules come first."""
-        return (
-            self.ops,
-            self.constants,
-            self.values,
-            self.elements,
-            self.contents,
-            self.attributes,
-            self.characters,
-        )
 
 
-def weight(module: ModuleOp, characters: int) -> Weight:
-    """The weight of a module whose text has so many characters."""
+def weight(module: ModuleOp) -> Weight:
+    """The weight of a module."""
     ops = constants = values = elements = said = attributes = 0
     for op in module.walk():
         if is_constant(op):
@@ -87,7 +73,7 @@ def weight(module: ModuleOp, characters: int) -> Weight:
         values += len(op.operands) + len(types)
         elements += sum(map(_elements, types))
         attributes += len(op.attributes) + len(op.properties)
-    return Weight(ops, constants, values, elements, said, attributes, characters)
+    return Weight(ops, constants, values, elements, said, attributes)
 
 
 def _defined_types(op: Operation) -> list[Attribute]:
@@ -104,11 +90,20 @@ def _elements(type: Attribute) -> int:
 
 
 @dataclass(frozen=True)
+class Size:
+    """How large a program is for those who read it."""
+
+    ops: int
+    """Without the module."""
+    characters: int
+
+
+@dataclass(frozen=True)
 class Step:
     """A smaller module was found."""
 
     reduction: str
-    weight: Weight
+    size: Size
     trials: int
     """How often the judge has been asked so far."""
 
@@ -136,36 +131,48 @@ class Search:
         """`deadline` is a time of `time.monotonic`, after which nothing new is tried."""
         self.module: ModuleOp = module
         self.text = module_text(module) + "\n"
-        self.weight = weight(module, len(self.text))
         self._trials = trials
         self._deadline = deadline
         self._on_step = on_step
+        self._weight = weight(module)
         self._rejected: set[str] = set()
+        self._in_vain: dict[str, tuple[str, int]] = {}
+        """For each reduction the text and the number of parts at once that it last failed with."""
 
     @property
     def is_over(self) -> bool:
         """Whether the time is up."""
         return self._deadline is not None and time.monotonic() > self._deadline
 
+    @property
+    def size(self) -> Size:
+        """How large the module is now."""
+        return Size(self._weight.ops + self._weight.constants - 1, len(self.text))
+
     def run(self, reductions: Sequence[Reduction]) -> None:
         """Apply reductions until none of them finds a smaller module or the time is up."""
-        improved = True
-        while improved and not self.is_over:
-            improved = False
+        pieces = 1
+        while not self.is_over:
+            improved, is_finest = False, True
             for reduction in reductions:
-                improved |= self._sweep(reduction)
+                at_once = -(-len(reduction.parts(self.module)) // pieces)
+                is_finest &= at_once <= 1
+                improved |= self._sweep(reduction, at_once)
+            if not improved and is_finest:
+                return
+            if not improved:
+                pieces *= 2
 
-    def _sweep(self, reduction: Reduction) -> bool:
-        """Try the parts of one reduction, many at once first; whether the module got smaller."""
-        improved = False
-        size = len(reduction.parts(self.module))
-        while size:
-            start = 0
-            while (found := self._first(self._candidates(reduction, start, size))) is not None:
-                start, improved = found.start, True
-                self.module, self.text, self.weight = found.module, found.text, found.weight
-                self._on_step(Step(reduction.name, found.weight, self._trials.count))
-            size //= 2
+    def _sweep(self, reduction: Reduction, at_once: int) -> bool:
+        """Try all parts of a reduction, so many at once; whether the module got smaller."""
+        if not at_once or self._in_vain.get(reduction.name) == (self.text, at_once):
+            return False
+        improved, start = False, 0
+        while (found := self._first(self._candidates(reduction, start, at_once))) is not None:
+            start, improved = found.start, True
+            self.module, self.text, self._weight = found.module, found.text, found.weight
+            self._on_step(Step(reduction.name, self.size, self._trials.count))
+        self._in_vain[reduction.name] = (self.text, at_once)
         return improved
 
     def _candidates(self, reduction: Reduction, start: int, size: int) -> Iterator[_Candidate]:
@@ -175,12 +182,14 @@ class Search:
                 return
             copy: ModuleOp = self.module.clone()
             reduction.take(copy, parts[begin : begin + size])
+            smaller = weight(copy)
+            if smaller >= self._weight:
+                continue
             try:
                 text = module_text(copy) + "\n"
             except Exception:  # no op's printer expects what a reduction may have taken
                 continue
-            smaller = weight(copy, len(text))
-            if smaller.key < self.weight.key and text not in self._rejected:
+            if text not in self._rejected:
                 yield _Candidate(begin, copy, text, smaller)
 
     def _first(self, candidates: Iterator[_Candidate]) -> _Candidate | None:

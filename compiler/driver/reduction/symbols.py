@@ -92,15 +92,15 @@ class DropArguments:
             _drop_argument(cast("func.FuncOp", ops[index]), number)
 
 
-def is_free(function: func.FuncOp) -> bool:
-    """Whether a function has a body and nothing names it, so that its type may change."""
-    if function.is_declaration:
-        return False
-    root: Operation = function
-    while (parent := root.parent_op()) is not None:
-        root = parent
-    name = function.sym_name.data
-    return not any(name in _references(op) for op in root.walk())
+def free_functions(module: ModuleOp) -> set[func.FuncOp]:
+    """The functions that have a body and that nothing names, so that their types may change."""
+    named: set[str] = set()
+    functions: set[func.FuncOp] = set()
+    for op in module.walk():
+        named |= _references(op)
+        if isinstance(op, func.FuncOp) and not op.is_declaration:
+            functions.add(op)
+    return {function for function in functions if function.sym_name.data not in named}
 
 
 def add_argument(function: func.FuncOp, type: Attribute) -> SSAValue:
@@ -114,8 +114,9 @@ def add_argument(function: func.FuncOp, type: Attribute) -> SSAValue:
 
 
 def _free_functions(module: ModuleOp) -> Iterator[tuple[int, func.FuncOp]]:
+    free = free_functions(module)
     for index, op in enumerate(module.walk()):
-        if isinstance(op, func.FuncOp) and is_free(op):
+        if isinstance(op, func.FuncOp) and op in free:
             yield index, op
 
 

@@ -132,10 +132,10 @@ def test_what_is_known_of_each_argument_goes_with_it() -> None:
     [
         (operations.EraseUnused(), ("math.exp", "math.sqrt"), ("from_elements",)),
         (operations.ReturnEarlier(), ("return %0 : tensor<1xf32>",), ("math",)),
-        (operations.ReplaceOps("", operations.operand), ("return %x",), ("math",)),
-        (operations.ReplaceOps("", operations.visible_argument), ("return %x",), ("math",)),
-        (operations.ReplaceOps("", operations.zero_constant), ("dense<0.0",), ("math",)),
-        (operations.ReplaceOps("", operations.new_argument), ("@main(%x:",), ("math",)),
+        (operations.BYPASS, ("return %x",), ("math",)),
+        (operations.TO_ARGUMENTS, ("return %x",), ("math",)),
+        (operations.TO_ZEROS, ("dense<0.0",), ("math",)),
+        (operations.ToNewArguments(), ("@main(%x:",), ("math",)),
     ],
     ids=lambda v: type(v).__name__ if not isinstance(v, tuple) else "",
 )
@@ -192,7 +192,7 @@ def test_the_result_does_not_depend_on_how_many_run_at_once() -> None:
     assert one.text == three.text
     assert one.is_complete
     assert one.text.count("\n") == 6, one.text
-    assert one.after.key < one.before.key
+    assert one.after.ops < one.before.ops
 
 
 def test_when_the_time_is_up_the_best_is_given() -> None:
