@@ -9,11 +9,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.generics import Emitter, elementwise
 from ingot.compiler.dialects import arith
 
-from .activity import is_float
 from .kernels import zeros
 
 Rule = Callable[["Reverse", Operation, Sequence[SSAValue | None]], None]
@@ -86,22 +84,10 @@ class Reverse:
             found = [self.take(result) for result in op.results]
             if not any(g is not None for g in found):
                 continue
-            rule = RULES.get(type(op)) or _rule_of_base(op)
-            if rule is None:
-                raise refuse(
-                    op,
-                    f"{op.name} cannot be differentiated",
-                    "leave the arguments that it depends on out of the gradient",
-                )
             self.emit.location = op.location
-            rule(self, op, found)
+            _rule_of(op)(self, op, found)
 
 
-def _rule_of_base(op: Operation) -> Rule | None:
-    """The rule of a class that the op's class derives from, or of scalar ops."""
-    for base in type(op).__mro__:
-        if base in RULES:
-            return RULES[base]
-    if op.name.startswith(("arith.", "math.")) and all(is_float(r.type) for r in op.results):
-        return RULES[Operation]
-    return None
+def _rule_of(op: Operation) -> Rule:
+    """The rule of the op's class or of one that it derives from; scalar ops have that of all."""
+    return next(RULES[base] for base in type(op).__mro__ if base in RULES)

@@ -142,7 +142,11 @@ class ScalarReverse:
             return
         if op.name in REFUSED or op.name not in RULES:
             why = REFUSED.get(op.name, "it has no derivative rule")
-            raise refuse(op, f"{op.name} cannot be differentiated: {why}")
+            raise refuse(
+                op,
+                f"{op.name} cannot be differentiated: {why}",
+                "leave the arguments that it depends on out of the gradient",
+            )
         self.emit.location = op.location
         names = dict(zip("abc", op.operands, strict=False)) | {"r": op.results[0]}
         for i, (result, cotangent) in enumerate(zip(op.results, found, strict=True), 1):

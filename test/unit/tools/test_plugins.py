@@ -40,6 +40,23 @@ class Watch(IRDLOperation):
 
 Toy = Dialect("{0}", [Watch])
 """
+LOSSY = """
+from xdsl.ir import Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition
+
+@irdl_op_definition
+class Watch(IRDLOperation):
+    name = "toy6.watch"
+
+    @classmethod
+    def parse(cls, parser):
+        return cls()
+
+    def print(self, printer):
+        {}
+
+Toy = Dialect("toy6", [Watch])
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +139,22 @@ def test_passes_and_dialects_of_a_file(folder: Path) -> None:
         done = opt(folder, *words, "--rename-3")
         assert done.exit_code == 0, done.stderr
         assert "func.func @g(%x: f32) {\n    toy3.watch %x : f32" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("printer.print_string(' lost')", "the custom form cannot be read again: "),
+        ("pass", 'the custom form is another one when it is read again: `"toy6.watch"() {seen}'),
+    ],
+)
+def test_a_form_that_loses_something_is_refused(folder: Path, line: str, sentence: str) -> None:
+    file = folder / "lossy.py"
+    file.write_text(LOSSY.format(line))
+    (folder / "f.mlir").write_text('"toy6.watch"() {seen} : () -> ()\n')
+    done = opt(folder, "--load-pass-plugin", str(file), "--verify-roundtrip")
+    assert done.exit_code == 1
+    assert sentence in done.stderr
 
 
 def test_a_dialect_of_a_package(folder: Path) -> None:
