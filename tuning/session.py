@@ -49,7 +49,8 @@ from ingot.tuning.workers import Workers
 _TRIAL_SECONDS = 0.4
 """For the rounds of one candidate."""
 _LAST_SHARE = 0.08
-"""Of the budget, for the last measurement of each kernel together, and as much for the program."""
+"""Of the budget, for the last measurements of the kernels, as much for that of the program, and as
+much for building what is measured then."""
 _LEAST_LAST, _MOST_LAST = 1.0, 10.0
 """Seconds of a last measurement, which takes place even where trials took longer than they might:
 without it nothing is kept."""
@@ -102,7 +103,7 @@ class Session:
         total = sum(_weight(one) for one, _ in searches) or 1.0
         for i, (one, search) in enumerate(searches):
             weights = [_weight(other) for other, _ in searches[i:]]
-            left = self._left() - 2 * self._last_seconds
+            left = self._left() - 3 * self._last_seconds
             self._search(one, search, left * weights[0] / (sum(weights) or 1.0))
             self._confirm(one, search, self._last_seconds * _weight(one) / total)
         self._confirm_program(report)
@@ -209,8 +210,9 @@ class Session:
             outcome = self._outcome(task)
             base, *others = outcome.seconds
             ratios = [paired_ratio(t, base[: len(t)], _CONFIDENCE) if t else None for t in others]
-            timed = [(r.median, i) for i, r in enumerate(ratios) if r is not None]
-            chosen = min(timed, default=(inf, 0))[1]
+            # The one that is faster for sure by the most, not the luckiest one.
+            bounds = [(r.high, i) for i, r in enumerate(ratios) if r is not None]
+            chosen = min(bounds, default=(inf, 0))[1]
             best = ratios[chosen]
             record = {
                 "schedule": self._entry(kernel, finalists[chosen]),
