@@ -149,7 +149,7 @@ def build(task: Task) -> tuple[Code, ...]:
     return tuple(map(_build, task.builds))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _build(wanted: Build) -> Code:
     from ingot.compiler.driver.compile import compile_text
     from ingot.compiler.driver.cost import kernel_costs
