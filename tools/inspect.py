@@ -103,7 +103,7 @@ def _check_forms(**forms: object) -> None:
 def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, History | None]:
     """A bundle; of a program what it compiles to, and how."""
     data = read_bytes(file)
-    if data[4:8] == IDENTIFIER:
+    if data[4:8] == IDENTIFIER or (target is None and not _is_text(data)):
         from ingot.targets.bundle.reader import read_bundle
 
         return read_bundle(data, "<stdin>" if file == "-" else file), None
@@ -118,6 +118,14 @@ def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, Hist
     text = text_of(data, file, sources)
     history = _compiled(text, sources.main, target)
     return history.bundle, history
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether a file may be a program, rather than a damaged bundle."""
+    try:
+        return bool(data.decode().strip()) and b"\0" not in data
+    except UnicodeDecodeError:
+        return False
 
 
 def _compiled(text: str, name: str, target: str, **choices: Any) -> History:
