@@ -16,7 +16,7 @@ def lean_process() -> None:
     look at them over and over: a tenth of a compilation. FlatBuffers imports NumPy only to write
     arrays of it, which bundles do not: another tenth.
     """
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(400_000, 20, 20)
     quick_dataclasses.install()
     if "flatbuffers" not in sys.modules:
         sys.meta_path.insert(0, _FlatbuffersWithoutNumpy())

@@ -6,7 +6,7 @@ their own. Most ops have no pattern and are not dead: here they cost a look-up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -37,6 +37,8 @@ class ClassRewriter:
 
     rules_of: Callable[[type[Operation]], ClassRules]
     context: Context | None = None
+    far: bool = False
+    """Whether rules look at more than an op, its operands' makers, its users and what it holds."""
     _rules: dict[type[Operation], ClassRules] = field(
         default_factory=dict[type[Operation], ClassRules]
     )
@@ -44,23 +46,32 @@ class ClassRewriter:
     """A stack; an op that was erased meanwhile has no parent."""
     _listed: set[int] = field(default_factory=set[int])
     """Identities of the ops in the stack."""
+    _around: set[Operation] = field(default_factory=set[Operation])
+    """What the next round tries."""
 
     def __post_init__(self) -> None:
         self._folder = Folder(self.context) if self.context is not None else None
         self._listener = PatternRewriterListener(
-            operation_insertion_handler=[self._push],
+            operation_insertion_handler=[self._on_change],
             operation_removal_handler=[self._on_removal],
-            operation_modification_handler=[self._push],
+            operation_modification_handler=[self._on_change],
             operation_replacement_handler=[self._on_replacement],
         )
 
     def rewrite(self, region: Region) -> None:
-        """Rewrite the ops inside `region` until no rule applies to any."""
-        while self._sweep(region):
-            pass
+        """Rewrite the ops inside `region` until no rule applies.
 
-    def _sweep(self, region: Region) -> bool:
-        for op in region.walk(reverse=True, region_first=True):
+        After a round over all ops come rounds over those around a change: what uses the results of
+        a changed op or makes its operands, and the ops that hold it. With `far` rules look further,
+        and every round is over all ops until one changes nothing.
+        """
+        changed = self._round(list(region.walk()))
+        while changed:
+            around, self._around = self._around, set()
+            changed = self._round([op for op in region.walk() if self.far or op in around])
+
+    def _round(self, ops: Sequence[Operation]) -> bool:
+        for op in reversed(ops):
             self._push(op)
         changed = False
         rewriter: PatternRewriter | None = None
@@ -111,17 +122,34 @@ class ClassRewriter:
             self._listed.add(id(op))
             self._waiting.append(op)
 
-    def _on_removal(self, op: Operation) -> None:
-        self._push_makers(op.operands)
+    def _on_change(self, op: Operation) -> None:
+        self._push(op)
+        self._note(op)
+        for result in op.results:
+            for use in result.uses:
+                self._note(use.operation)
 
-    def _push_makers(self, operands: Iterable[SSAValue]) -> None:
-        """Look again at what makes values that lose a user: it may be dead, or alone."""
-        for operand in operands:
+    def _on_removal(self, op: Operation) -> None:
+        """Look again at what made the operands: it may be dead, or have one user left."""
+        self._note(op)
+        for operand in op.operands:
             owner = operand.owner
-            if isinstance(owner, Operation) and operand.has_one_use():
-                self._push(owner)
+            if isinstance(owner, Operation):
+                self._note(owner)
+                if operand.has_one_use():
+                    self._push(owner)
 
     def _on_replacement(self, op: Operation, results: Sequence[SSAValue | None]) -> None:
         for result in op.results:
             for use in result.uses:
                 self._push(use.operation)
+                self._note(use.operation)
+
+    def _note(self, op: Operation) -> None:
+        """Try an op and those that hold it in the next round."""
+        if self.far:
+            return
+        around: Operation | None = op
+        while around is not None and around.parent is not None:
+            self._around.add(around)
+            around = around.parent_op()

@@ -68,6 +68,23 @@ _CMPF: dict[int, Callable[[Any, Any], Any]] = {
 """Predicates whose Python comparison has the same answer for NaN: the ordered ones, and `une`."""
 
 
+FOLDED: tuple[type[Operation], ...] = (
+    *_INTEGER_OPS,
+    *_FLOAT_OPS,
+    arith.SelectOp,
+    arith.DivSIOp,
+    arith.DivUIOp,
+    arith.CmpiOp,
+    arith.CmpfOp,
+    arith.IndexCastOp,
+    arith.ExtSIOp,
+    arith.ExtFOp,
+    arith.TruncFOp,
+    arith.NegfOp,
+)
+"""The classes of the ops that `fold` may know a value of."""
+
+
 def constant_of(value: SSAValue) -> IntegerAttr | FloatAttr | None:
     """The scalar constant that a value is."""
     if isinstance(value.owner, arith.ConstantOp):

@@ -14,6 +14,8 @@ from typing import Any, Generic, cast
 from xdsl.ir import Operation, OpTraits
 from xdsl.irdl import IRDLOperation, OpDef, operations
 
+from ingot.compiler.dialects.quick_accessors import quick_accessor
+
 OpType = type[IRDLOperation]
 CustomVerify = Callable[[IRDLOperation], None] | None
 
@@ -107,7 +109,7 @@ class LateDefinition:
                         setattr(op_type, name, value)
                 raise
             for name, value in _accessors(self._known, self._custom_verify).items():
-                setattr(op_type, name, value)
+                setattr(op_type, name, quick_accessor(value))
             for name, value in later.items():
                 if name not in self._stand_ins:
                     setattr(op_type, name, value)

@@ -35,7 +35,7 @@ class CanonicalizePass(ModulePass):
     name = "canonicalize"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        ClassRewriter(_rules, ctx).rewrite(op.body)
+        ClassRewriter(_rules, ctx, far=True).rewrite(op.body)
 
 
 def _rules(op_type: type[Operation]) -> ClassRules:

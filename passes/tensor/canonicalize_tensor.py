@@ -20,11 +20,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
-from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from ingot.compiler.analysis.constants import is_repeated
 from ingot.compiler.analysis.generics import (
@@ -35,8 +33,9 @@ from ingot.compiler.analysis.generics import (
     reshape_steps,
 )
 from ingot.compiler.analysis.reshapes import reassociation
-from ingot.compiler.analysis.scalar_folding import fold, int_of
-from ingot.compiler.analysis.sizes import is_dynamic
+from ingot.compiler.analysis.rewriting import ClassRewriter, ClassRules
+from ingot.compiler.analysis.scalar_folding import FOLDED, fold, int_of
+from ingot.compiler.analysis.sizes import is_dynamic, is_sized
 from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.expand_shape import ExpandShapeOp
@@ -46,14 +45,6 @@ from .generic_patterns import GENERIC_PATTERNS
 from .index_patterns import INDEX_PATTERNS, FoldDelinearized, FoldNestedQuotients
 
 Reshape = tensor.CollapseShapeOp | tensor.ExpandShapeOp
-
-
-class EraseDead(RewritePattern):
-    """Erase ops whose results nobody uses."""
-
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if op.results and not any(r.uses for r in op.results) and is_trivially_dead(op):
-            rewriter.erase(op)
 
 
 class FoldScalars(RewritePattern):
@@ -254,22 +245,16 @@ _SHAPED = (GenericOp, FillOp, tensor.CollapseShapeOp, tensor.ExpandShapeOp, Expa
 """Ops whose patterns make tensors of the shapes that types have: not for sizes of a call."""
 
 
-class CanonicalizeByClass(RewritePattern):
-    """Try the patterns of an op's class: most ops have none, and programs have many ops."""
+def _rules(op_type: type[Operation]) -> ClassRules:
+    """The patterns of a class of ops."""
+    if op_type in PATTERNS:
+        applies = _has_static_shapes if issubclass(op_type, _SHAPED) else None
+        return ClassRules(patterns=PATTERNS[op_type], applies=applies)
+    return ClassRules(patterns=(FoldScalars(),) if issubclass(op_type, FOLDED) else ())
 
-    def __init__(self) -> None:
-        self._dead = EraseDead()
-        self._scalars = (FoldScalars(),)
 
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        self._dead.match_and_rewrite(op, rewriter)
-        patterns = PATTERNS.get(type(op), self._scalars)
-        if isinstance(op, _SHAPED) and any(map(is_dynamic, (*op.operands, *op.results))):
-            return
-        for pattern in patterns:
-            if rewriter.has_done_action:
-                return
-            pattern.match_and_rewrite(op, rewriter)
+def _has_static_shapes(op: Operation) -> bool:
+    return not is_sized(op)
 
 
 @dataclass(frozen=True)
@@ -287,4 +272,4 @@ class CanonicalizeTensorPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite until nothing changes."""
-        PatternRewriteWalker(CanonicalizeByClass()).rewrite_module(op)
+        ClassRewriter(_rules).rewrite(op.body)

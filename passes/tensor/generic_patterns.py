@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, Tens
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-from xdsl.transforms.common_subexpression_elimination import cse
 
 from ingot.compiler.analysis.affine_maps import dims_given
 from ingot.compiler.analysis.generics import Emitter, empty, fill
 from ingot.compiler.analysis.structured import indexing_maps, is_parallel, loop_extents, shape_of
+from ingot.compiler.analysis.subexpressions import eliminate_subexpressions
 from ingot.compiler.analysis.tensor_types import tensor_type
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, YieldOp
 
@@ -82,8 +82,13 @@ class ShareBodyOps(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
-        if len(op.body.block.ops) > 2:
-            cse(op.body, rewriter)
+        def note(erased: Operation) -> None:
+            rewriter.has_done_action = True
+            rewriter.handle_operation_removal(erased)
+
+        block = op.body.block
+        if block.first_op is not block.last_op:
+            eliminate_subexpressions(op.body, note)
 
 
 class FillInputToScalar(RewritePattern):

@@ -32,6 +32,7 @@ print(*(m for m in sys.modules if m.startswith(("ingot.compiler.dialects.", "num
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.split() == [
+        "ingot.compiler.dialects.quick_accessors",
         "ingot.compiler.dialects.late_definitions",
         "ingot.compiler.dialects.lazy_formats",
         "ingot.compiler.dialects.quick_construction",
