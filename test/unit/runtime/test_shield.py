@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -113,3 +114,25 @@ def test_an_index_beyond_every_array_stays_inside(shield: Device, index: int) ->
 def test_what_is_refused(kernel: Kernel, sentence: str) -> None:
     with pytest.raises(rt.KernelError, match=sentence):
         shielded(kernel)
+
+
+def test_without_the_shield_kernels_reach_no_other_buffer(vulkan: Device) -> None:
+    """Robust buffer access: writes past a buffer are dropped, and reads give its own bytes."""
+    assert "robust-buffer-access" in vulkan.features
+    areas = [vulkan.allocate(256) for _ in range(9)]
+    for area in areas:
+        area.write(0, np.full(64, 9, np.float32).tobytes())
+    x, out = areas[3], areas[5]
+    pipeline = vulkan.load([axpy()], "safe", (0, 0)).pipelines[0]
+    commands = vulkan.create_command_buffer()
+    commands.begin()
+    constants = struct.pack("<If", 1 << 20, 1.0)
+    bindings = [x.whole, x.whole, out.whole]
+    commands.dispatch(pipeline, (1 << 14, 1, 1), bindings, constants)
+    commands.end()
+    done = vulkan.create_semaphore()
+    vulkan.queue.submit([commands], signal=[(done, 1)])
+    done.wait(1, 60)
+    for area in areas:
+        value = 18 if area is out else 9
+        assert set(np.frombuffer(area.read(), np.float32)) == {value}
