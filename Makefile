@@ -75,7 +75,7 @@ bench: $(INSTALLED)
 	$(BENCH_PYTHON) -m bench $(BENCH)
 
 bench-compile: $(INSTALLED)
-	$(BIN)/python bench/compile_time.py
+	$(BENCH_PYTHON) -m bench.compile $(BENCH)
 
 bench-builds: $(INSTALLED)
 	$(BIN)/python -m bench.builds
