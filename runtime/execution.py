@@ -36,7 +36,8 @@ from ingot.targets.bundle.model import (
 MOST_UNROLLED: Final = 2048
 """Commands of one command buffer that a loop may fill."""
 _MOST_IN_ALL: Final = 1 << 16
-"""Commands that all loops of a function may fill; those behind are recorded once."""
+"""Commands that all loops of a function may fill; those behind fill `_FEWEST` each."""
+_FEWEST: Final = 64
 _GUESS: Final = 16
 """Iterations that are recorded together where the count is not known yet."""
 
@@ -240,7 +241,7 @@ class Recorder:
 
     def _loop(self, command: Loop) -> None:
         cost = self._cost(command.body)
-        most = min(MOST_UNROLLED, self._left)
+        most = max(_FEWEST, min(MOST_UNROLLED, self._left))
         known = self._is_known(command.count)
         count = max(0, self._value(command.count)) if known else _GUESS
         if cost is not None and known and count * cost <= most:
