@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from functools import cache
@@ -43,7 +44,7 @@ def build_once(path: Path, build: Callable[[Path], object]) -> Path:
 
 def link(existing: Path, path: Path) -> None:
     """Give a file of the cache a second name."""
-    scratch = path.with_name(f".{path.name}-{os.getpid()}")
+    scratch = path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}")
     try:
         os.link(existing, scratch)
     except OSError:  # a file system without hard links

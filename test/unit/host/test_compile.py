@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -274,3 +275,13 @@ def test_what_a_killed_process_left_is_removed_a_day_later(empty_cache: Path) ->
     os.utime(old, (0, 0))
     cache.prune()
     assert not old.exists() and new.exists()
+
+
+def test_threads_give_one_kernel_its_name_at_the_same_time(empty_cache: Path) -> None:
+    made, path = empty_cache / "made", empty_cache / "kernel-x.so"
+    made.write_bytes(b"library")
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(cache.link, made, path) for _ in range(2000)]:
+            done.result()
+    assert path.read_bytes() == b"library"
+    assert sorted(entry.name for entry in empty_cache.iterdir()) == ["kernel-x.so", "made"]
