@@ -278,10 +278,12 @@ def test_what_a_killed_process_left_is_removed_a_day_later(empty_cache: Path) ->
 
 
 def test_threads_give_one_kernel_its_name_at_the_same_time(empty_cache: Path) -> None:
-    made, path = empty_cache / "made", empty_cache / "kernel-x.so"
+    del empty_cache
+    folder = cache.cache_directory()
+    made, path = folder / "made", folder / "kernel-x.so"
     made.write_bytes(b"library")
     with ThreadPoolExecutor(8) as pool:
         for done in [pool.submit(cache.link, made, path) for _ in range(2000)]:
             done.result()
     assert path.read_bytes() == b"library"
-    assert sorted(entry.name for entry in empty_cache.iterdir()) == ["kernel-x.so", "made"]
+    assert sorted(entry.name for entry in folder.iterdir()) == ["kernel-x.so", "made"]
