@@ -9,19 +9,22 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support.harness import device
+from support.harness import EXAMPLES, device
+from xdsl.dialects.builtin import ModuleOp
 
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.driver import verify_values
+from ingot.compiler.driver.compile import compile_text
 from ingot.compiler.driver.diagnostics import CompileError
+from ingot.compiler.driver.options import CompileOptions
 from ingot.compiler.driver.pass_pipeline import module_text
 from ingot.compiler.driver.reduction import operations, sizes
 from ingot.compiler.driver.reduction.attributes import DropAttributes
 from ingot.compiler.driver.reduction.constants import SimplifyConstants
 from ingot.compiler.driver.reduction.crash import PassesCrash, crash_signature
 from ingot.compiler.driver.reduction.generic_operands import DropGenericOperands
-from ingot.compiler.driver.reduction.reduce import Limits, Reduced, reduce_text
-from ingot.compiler.driver.reduction.search import Reduction
+from ingot.compiler.driver.reduction.reduce import REDUCTIONS, Limits, Reduced, reduce_text
+from ingot.compiler.driver.reduction.search import Reduction, weight
 from ingot.compiler.driver.reduction.symbols import DropArguments, DropResults, DropSymbols
 from ingot.compiler.driver.reduction.trials import Trials
 from ingot.compiler.driver.verification import verify
@@ -61,6 +64,13 @@ func.func @main(%x: tensor<4xf32>, %y: f32) -> tensor<4xf32> {
   %0 = math.exp %x : tensor<4xf32>
   %1 = math.sqrt %0 : tensor<4xf32>
   %2 = tensor.from_elements %y : tensor<1xf32>
+  return %1 : tensor<4xf32>
+}
+"""
+TENSORS = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = math.exp %x : tensor<4xf32>
+  %1 = math.sqrt %0 : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 """
@@ -282,3 +292,43 @@ def test_what_is_said_on_the_command_line(
     Path("t.mlir").write_text(CHAIN)
     done = CliRunner().invoke(command, ["reduce", "t.mlir", *words], prog_name="ingot")
     assert (done.exit_code, sentence in done.stderr) == (status, True), done.stderr
+
+
+def test_a_crash_outside_of_passes_is_reduced_by_its_reproducer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(module: ModuleOp, *_: object) -> tuple[()]:
+        raise RuntimeError(f"no code for {len(list(module.walk()))} ops")
+
+    monkeypatch.setattr("ingot.compiler.driver.compile.compile_kernels", broken)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("INGOT_CACHE_DIR", str(tmp_path / "cache"))
+    program = tmp_path / "t.mlir"
+    program.write_text(TENSORS)
+    words = ["compile", str(program), "-o", "x", "--target", "vulkan:generic", "--math", "strict"]
+    done = CliRunner().invoke(command, words, prog_name="ingot")
+    assert "internal error: RuntimeError: no code for" in done.stderr
+    (reproducer,) = tmp_path.glob("ingot-reproducer-*.mlir")
+    run = "// RUN: ingot compile %s -o %t --target vulkan:generic --math strict\n"
+    assert run in reproducer.read_text()
+
+    done = CliRunner().invoke(command, ["reduce", str(reproducer), "--crash"], prog_name="ingot")
+    assert done.exit_code == 0, done.stderr
+    assert run in done.stdout
+    assert "math" not in done.stdout.replace("--math", "")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.mlir")), ids=lambda p: p.stem)
+def test_reductions_take_from_any_level(path: Path) -> None:
+    """They leave something that can be asked for its parts again, if not always a valid module."""
+    module = read_module(path.read_text(), path.name, make_context())
+    compiled = compile_text(path.read_text(), path.name, CompileOptions(("vulkan:generic",)))
+    for start in (module, compiled.targets[0].module):
+        for reduction in REDUCTIONS:
+            parts = reduction.parts(start)
+            for taken in (parts, parts[: len(parts) // 2], parts[-1:]):
+                copy = start.clone()
+                if taken:
+                    reduction.take(copy, taken)
+                reduction.parts(copy)
+                weight(copy)
