@@ -36,6 +36,24 @@ class Script:
 
 
 @dataclass(frozen=True)
+class CannotOpen:
+    """Says why a device cannot be opened; in a process of its own, since drivers do not survive a
+    fork."""
+
+    device: str
+
+    def __call__(self, text: str) -> str | None:
+        """The error of the device, whatever the program."""
+        from ingot.runtime import IngotError, open_device
+
+        try:
+            open_device(self.device)
+        except IngotError as error:
+            return str(error)
+        return None
+
+
+@dataclass(frozen=True)
 class Mismatch:
     """Runs every function on a device with random arguments, and in the reference evaluator."""
 

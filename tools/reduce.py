@@ -14,6 +14,7 @@ from ingot.tools.report import (
     CommandLineError,
     Sources,
     debug_option,
+    fail,
     read_text,
     reported,
     write_output,
@@ -197,9 +198,13 @@ def _values(words: Sequence[str], option: str) -> list[str]:
 
 
 def _mismatch(device: str, seed: int, math: MathMode) -> Judge:
+    from ingot.compiler.driver.reduction.trials import Trials
     from ingot.tools.compilation import load_compiler
-    from ingot.tools.interestingness import Mismatch
+    from ingot.tools.interestingness import CannotOpen, Mismatch
 
+    problem = Trials(CannotOpen(device)).ask("builtin.module {\n}\n")
+    if problem is not None:
+        fail(f"error: {problem}")
     load_compiler()
     return Mismatch(device, seed, math)
 

@@ -281,6 +281,7 @@ def test_a_mismatch_is_found_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--crash", "-p", "nonsense"], 1, "there is no pass named `nonsense`"),
         (["--crash", "--cse"], 1, "t.mlir: error: no internal error to reduce"),
         (["--mismatch"], 1, "t.mlir: error: host computes what the reference evaluator does"),
+        (["--mismatch", "--device", "none"], 1, "error: there is no device 'none'; devices are"),
         (["--test", "true"], 1, "t.mlir: error: true says that the program is not interesting"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else "",
