@@ -19,6 +19,7 @@ import pytest
 from support.bundles import PROGRAMS, compiled, every_command, tiny_weights, with_weights
 from support.harness import EXAMPLES, ROOT, Array, assert_close, device
 
+import ingot.runtime as rt
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.frontends.reader import read_module
 from ingot.compiler.interpreter import evaluate
@@ -145,6 +146,24 @@ def test_a_driver_that_fails_is_survived(run_bundle: Path, tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("decoration", "value"), [(33, 9), (34, 1)], ids=["binding", "descriptor set"]
+)
+def test_descriptors_that_nobody_binds_are_refused(
+    run_bundle: Path, tmp_path: Path, decoration: int, value: int
+) -> None:
+    """A driver would follow a pointer that is not there."""
+    whole = compiled("open")
+    head = struct.pack("<I", 4 << 16 | 71)
+    pattern = b"(" + re.escape(head) + b".{4})" + re.escape(struct.pack("<II", decoration, 0))
+    changed = struct.pack("<II", decoration, value)
+    damaged = re.sub(pattern, lambda m: m.group(1) + changed, whole, flags=re.S)
+    done, _ = call(run_bundle, damaged, INPUTS["open"], [60], tmp_path)
+    assert "uses a buffer that the bundle does not bind" in done.stderr
+    with pytest.raises(rt.KernelError, match="uses a buffer that the bundle does not bind"):
+        rt.loads(damaged).bind(device("vulkan"))
 
 
 def test_weights_beside_the_bundle(run_bundle: Path, tmp_path: Path) -> None:

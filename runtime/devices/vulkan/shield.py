@@ -4,7 +4,7 @@ Robust buffer access, which is always on, keeps buffers apart, but not the threa
 memory of a kernel, which on a device that is the processor are memory of this process. So
 SPIRV-Tools validates every module and clamps every index of an array or a buffer to its size
 (`--graphics-robust-access`), and what that pass has no answer for is not there: variable pointers,
-cooperative matrices, push constants, descriptors that the bundle does not declare.
+cooperative matrices, push constants.
 """
 
 from __future__ import annotations
@@ -55,8 +55,6 @@ def shielded(kernel: Kernel) -> Kernel:
     interface = declared_interface(kernel.spirv, kernel.name)
     if interface.storage_classes - _CLASSES:
         raise KernelError(f"{where} uses memory that kernels of strangers may not have")
-    if any(b >= len(kernel.bindings) for b in interface.bindings) or interface.sets - {0}:
-        raise KernelError(f"{where} uses a buffer that the bundle does not bind")
     clamped = _clamp(kernel.spirv)
     if isinstance(clamped, str):
         raise KernelError(f"{where} is not valid SPIR-V: {clamped}")

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OP_ENTRY_POINT = 15, OP_EXECUTION_MODE = 16, OP_CAPABILITY = 17, OP_FUNCTION = 54 };
-enum { GL_COMPUTE = 5, HEADER = 5, SIGNED_ZERO_INF_NAN_PRESERVE = 4461 };
+enum { OP_ENTRY_POINT = 15, OP_EXECUTION_MODE = 16, OP_CAPABILITY = 17, OP_FUNCTION = 54, OP_DECORATE = 71 };
+enum { GL_COMPUTE = 5, HEADER = 5, BINDING = 33, DESCRIPTOR_SET = 34, SIGNED_ZERO_INF_NAN_PRESERVE = 4461 };
 
 /* The feature behind a capability (SPIR-V specification, section 3.31): "" for none, NULL if unknown here. */
 static const char *feature_of(uint32_t capability) {
@@ -73,6 +73,10 @@ int spirv_check(const uint32_t *words, size_t count, const struct ingot_kernel *
             snprintf(feature, sizeof feature, "special-values%u", (unsigned)words[at + 3]);
             if (check_feature(feature, 0, kernel, has_feature, context, error)) return 1;
         }
+        if (opcode == OP_DECORATE && length == 4 &&
+            ((words[at + 2] == BINDING && words[at + 3] >= kernel->bindings) ||
+             (words[at + 2] == DESCRIPTOR_SET && words[at + 3])))
+            return fail(error, kernel, "uses a buffer that the bundle does not bind");
         if (opcode == OP_ENTRY_POINT && length > 3 && words[at + 1] == GL_COMPUTE) {
             const char *name = (const char *)(words + at + 3);
             size_t most = 4 * (length - 3), size = strlen(entry_point);
