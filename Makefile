@@ -32,6 +32,7 @@ test-metal: $(INSTALLED)
 	@[ "$$(uname)" != Darwin ] || $(MAKE) test-swift
 
 test-swift: $(INSTALLED)
+	mkdir -p build
 	$(BIN)/ingot compile examples/saxpy.mlir -o build/saxpy.ingot --target metal:apple7
 	INGOT_TEST_BUNDLE=$(CURDIR)/build/saxpy.ingot swift test
 

@@ -187,6 +187,7 @@ void checking_device_open(struct ingot_device *device, struct checking *state, c
     *device = (struct ingot_device){
         .context = state,
         .api = api,
+        .platform = "macosx",
         .family = UINT32_MAX,
         .simd_width = 32,
         .has_feature = has_feature,

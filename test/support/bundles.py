@@ -90,6 +90,7 @@ def every_command() -> m.Bundle:
         tuple(m.Binding(a.name.lower(), f32, a) for a in m.Access),
         spirv=_SPIRV,
         msl="kernel void add_1() {}",
+        metallibs=(m.Metallib("macosx", b"MTLB"),),
         spirv_entry_point="main",
         push_constant_size=4,
         location="a.mlir:1:2",
