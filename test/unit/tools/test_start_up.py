@@ -12,7 +12,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "softmax.mlir"
 
 HEAVY = ("xdsl", "numpy", "rich", "ingot.compiler")
 HEAVY_WITH_PLUGINS = ("xdsl", "numpy", "rich", "ingot.compiler.d", "ingot.passes")
-"""The help of `ingot opt` names the passes of plugins, which it need not load for that."""
+"""The help of `ingot opt` and `reduce` names the passes of plugins, which it need not load for that."""
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,7 @@ HEAVY_WITH_PLUGINS = ("xdsl", "numpy", "rich", "ingot.compiler.d", "ingot.passes
         (["--version"], ("xdsl", "numpy", "ingot.compiler")),
         (["compile", "--help"], HEAVY),
         (["opt", "--help"], HEAVY_WITH_PLUGINS),
+        (["reduce", "--help"], HEAVY_WITH_PLUGINS),
         (["targets", "--json"], HEAVY),
         (["devices", "--json"], ("xdsl", "ingot.compiler")),
     ],
