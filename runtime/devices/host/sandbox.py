@@ -45,6 +45,8 @@ from ingot.targets.bundle.model import Kernel
 
 SECONDS: Final = 60.0
 """How long a dispatch may take."""
+_START_SECONDS: Final = 120.0
+"""How long a worker may take to start and to load its kernels."""
 _PLACE: Final = 64
 """Alignment of what is copied to the worker."""
 _ENVIRONMENT: Final = (
@@ -153,7 +155,7 @@ class Worker:
                 for binding, offset in zip(buffers, places, strict=True)
             ]
             self._send(json.dumps(request).encode())
-            status, text = self._answer(name)
+            status, text = self._answer(f"kernel '{name}'", self._seconds)
             if status == NO_MEMORY:
                 raise DeviceMemoryError(text)
             if status != DONE:
@@ -188,7 +190,7 @@ class Worker:
         self._channel = ours
         weakref.finalize(self, _stop, self._process, ours)
         self._send(self._kernels)
-        status, text = self._answer("")
+        status, text = self._answer("the process for kernels", _START_SECONDS)
         if status != READY:
             _stop(self._process, ours)
             raise DeviceUnavailableError(f"the host device cannot lock a bundle in: {text}")
@@ -197,21 +199,19 @@ class Worker:
         with contextlib.suppress(OSError):  # where the process has ended, no answer says so
             self._channel.sendall(len(data).to_bytes(8, "little") + data)
 
-    def _answer(self, name: str) -> tuple[int, str]:
+    def _answer(self, what: str, seconds: float) -> tuple[int, str]:
         """Status and sentence of an answer, in which nothing is believed."""
         channel = self._channel.fileno()
-        if not select.select([channel], [], [], self._seconds)[0]:
+        if not select.select([channel], [], [], seconds)[0]:
             _stop(self._process, self._channel)
-            raise KernelError(
-                f"kernel '{name}' did not end within {self._seconds:g} seconds and was stopped"
-            )
+            raise KernelError(f"{what} did not end within {seconds:g} seconds and was stopped")
         try:
             head = receive(channel, 3)
         except OSError:
             head = b""
         if not head:
             _stop(self._process, self._channel)
-            raise KernelError(f"kernel '{name}' ended the process that it ran in")
+            raise KernelError(f"{what} ended before it answered")
         text = receive(channel, min(int.from_bytes(head[1:], "little"), MOST_TEXT))
         shown = "".join(c if c.isprintable() else "?" for c in text.decode("utf-8", "replace"))
         return head[0], shown
