@@ -60,7 +60,13 @@ def class_effects(op_type: type[Operation]) -> ClassEffects:
     return known
 
 
+_PURE = frozenset({"affine.min", "affine.max", "arith.extsi"})
+"""Ops without effects of which xDSL does not say so."""
+
+
 def _ask(op_type: type[Operation]) -> ClassEffects:
+    if op_type.name in _PURE:
+        return ClassEffects(Effect.NONE, False, False, False, False)
     if issubclass(op_type, UnregisteredOp):
         return ClassEffects(Effect.OTHER, False, True, False, True)
     traits = op_type.get_traits_of_type(MemoryEffect)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine
@@ -58,7 +59,13 @@ class Linear:
 
 def constant_index(builder: Builder, value: int) -> SSAValue:
     """An `arith.constant` of type index."""
-    return builder.insert(ConstantOp.from_int_and_width(value, IndexType())).result
+    number = _index_attribute(value)
+    return builder.insert(ConstantOp(number)).result
+
+
+@cache
+def _index_attribute(value: int) -> IntegerAttr[IndexType]:
+    return IntegerAttr(value, IndexType())
 
 
 def is_multiple(form: Linear, n: int) -> bool:

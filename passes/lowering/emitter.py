@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import func, math, scf
@@ -131,14 +132,20 @@ class Emitter:
         return self.op(func.CallOp(callee.sym_name.data, [o.ssa for o in operands], [type_]))
 
 
+@cache
+def _scalar_attribute(
+    number: float | int, text: str, element: Attribute
+) -> FloatAttr | IntegerAttr:
+    """The attribute of a number; by its `text` -0.0 is another than 0.0."""
+    if isinstance(element, AnyFloat):
+        return FloatAttr(float(number), element)
+    assert isinstance(element, IntegerType | IndexType)
+    return IntegerAttr(int(number), cast(IntegerType, element), truncate_bits=True)
+
+
 def constant_op(number: float | int, type_: Attribute) -> arith.ConstantOp:
     """`arith.constant` of a number in a scalar type or, in each element, a vector type."""
-    element = element_type(type_)
-    if isinstance(element, AnyFloat):
-        attr = FloatAttr(float(number), element)
-    else:
-        assert isinstance(element, IntegerType | IndexType)
-        attr = IntegerAttr(int(number), cast(IntegerType, element), truncate_bits=True)
+    attr = _scalar_attribute(number, repr(number), element_type(type_))
     value: Attribute = attr
     if isinstance(type_, VectorType):
         vector_type = cast("VectorType[Any]", type_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Self
 
 from xdsl.dialects.builtin import IntegerAttr, i32
@@ -57,6 +58,15 @@ def pointer_type(pointer: Value) -> PointerType:
     return type
 
 
+_FUNCTION = StorageClassAttr(StorageClass.Function)
+
+
+@cache
+def _pointer_to(pointee: Attribute, storage: StorageClass) -> PointerType:
+    """Few different ones occur, and making one costs more than looking it up."""
+    return PointerType(pointee, storage)
+
+
 @irdl_op_definition
 class VariableOp(SpirvOp):
     """A variable of one invocation: `%v = spirv.Variable init(%c) : !spirv.ptr<f32, Function>`
@@ -72,11 +82,10 @@ class VariableOp(SpirvOp):
     pointer = result_def(PointerType)
 
     def __init__(self, element_type: Attribute, initializer: Value | None = None) -> None:
-        storage = StorageClassAttr(StorageClass.Function)
         super().__init__(
             operands=[initializer],
-            result_types=[PointerType(element_type, storage)],
-            properties={"storage_class": storage},
+            result_types=[_pointer_to(element_type, StorageClass.Function)],
+            properties={"storage_class": _FUNCTION},
         )
 
     @classmethod
@@ -132,7 +141,7 @@ def access_chain_type(base: Value, indices: Sequence[Value]) -> PointerType:
     for index in indices:
         value = SSAValue.get(index)
         pointee = element_at(pointee, _constant_index(value) if _is_struct(pointee) else None)
-    return PointerType(pointee, type.storage_class)
+    return _pointer_to(pointee, type.storage_class)
 
 
 def _is_struct(type: Attribute) -> bool:
