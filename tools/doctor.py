@@ -63,7 +63,11 @@ def _lines(findings: list[Finding]) -> Iterator[str]:
 
 def _is_able(findings: list[Finding]) -> bool:
     devices = [finding for finding in findings if finding.name.startswith("device ")]
-    needed = [f for f in findings if f not in devices and f.name not in _OPTIONAL]
+    needed = [
+        f
+        for f in findings
+        if f not in devices and f.name not in _OPTIONAL and not f.name.startswith("plugin ")
+    ]
     return all(f.state == "ok" for f in needed) and any(f.state == "ok" for f in devices)
 
 
@@ -83,6 +87,7 @@ def examine() -> Iterator[Finding]:
     if sys.platform == "darwin":
         yield _asked("Metal compiler", _metal_tools, "without it --metallib cannot compile")
     yield from _devices()
+    yield from _plugins()
 
 
 def _packages() -> Iterator[Finding]:
@@ -140,6 +145,27 @@ def _metal_tools() -> str:
     from ingot.targets.metallib import MetalTools
 
     return MetalTools.find("macosx").version.splitlines()[0]
+
+
+def _plugins() -> Iterator[Finding]:
+    """The passes and dialects that other packages offer, loaded to see whether they can be."""
+    from ingot.compiler.plugins import (
+        DIALECTS,
+        PASSES,
+        PluginError,
+        find_dialect,
+        find_pass,
+        offers,
+    )
+
+    for group, find in ((PASSES, find_pass), (DIALECTS, find_dialect)):
+        for name, offer in sorted(offers(group).items()):
+            try:
+                find(name)
+                yield Finding(f"plugin {name}", "ok", offer.package)
+            except PluginError as error:
+                advice = f"pip install --force-reinstall {offer.package}, or tell its authors"
+                yield Finding(f"plugin {name}", "missing", str(error), advice)
 
 
 def _devices() -> Iterator[Finding]:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ingot.compiler import plugins
+from ingot.tools.doctor import command as doctor
 from ingot.tools.opt import command
 
 PROGRAM = "func.func @f(%x: f32) -> f32 {\n  return %x : f32\n}\n"
@@ -128,6 +129,18 @@ def test_a_broken_package_is_named(
     assert done.exit_code == 1
     assert f"error: `{entry[:3]}` of the package bad (`{entry[4:]}`) {sentence}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_doctor_loads_every_plugin(folder: Path) -> None:
+    package(folder, "good6", plugins.PASSES, "r-6=good6_code:Rename", RENAME.format("r-6"))
+    package(folder, "good7", plugins.DIALECTS, "toy7=good7_code:Toy", DIALECT.format("toy7"))
+    package(folder, "bad8", plugins.PASSES, "r-8=nothing:X", None)
+    done = CliRunner().invoke(doctor, [])
+    assert done.exit_code == 0, "Ingot works without its plugins"
+    lines = [" ".join(line.split()) for line in done.output.splitlines()]
+    assert "ok plugin r-6 good6" in lines
+    assert "ok plugin toy7 good7" in lines
+    assert any(line.startswith("MISSING plugin r-8 `r-8` of the package bad8") for line in lines)
 
 
 def test_passes_and_dialects_of_a_file(folder: Path) -> None:
