@@ -31,6 +31,7 @@ class Workspace:
     """A copy of the rules and the example, and the Bazel that builds them."""
 
     def __init__(self, folder: Path, bazel: str) -> None:
+        self.folder = folder
         self.example = folder / "examples" / "bazel"
         shutil.copytree(RULES, folder / "bazel")
         shutil.copytree(EXAMPLES / "bazel", self.example)
@@ -68,17 +69,18 @@ class Workspace:
         )
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """One server for all tests of this file: it takes long to start."""
     bazel = shutil.which("bazel")
     if bazel is None or not (DEBIAN_RULES / "java").is_dir():
         pytest.skip("no bazel-bootstrap and bazel-rules-java of Debian")
-    made = Workspace(tmp_path, bazel)
+    made = Workspace(tmp_path_factory.mktemp("bazel"), bazel)
     yield made
     subprocess.run([*made.program, "shutdown"], cwd=made.example, capture_output=True)
 
 
-def test_the_example(workspace: Workspace, tmp_path: Path) -> None:
+def test_the_example(workspace: Workspace) -> None:
     sources = ["half.tin", "square.mlir", "twice.mlir"]
     assert workspace.compiled(":app") == sources
     assert workspace.run("run", ":app").splitlines()[:3] == ["main", "twice", "square"]
@@ -94,7 +96,7 @@ def test_the_example(workspace: Workspace, tmp_path: Path) -> None:
     assert "twice.mlir" in inputs and "versions.txt" in inputs
     # Nothing in the command lines belongs to this machine.
     commands = actions.partition("Command Line:")[2]
-    assert str(tmp_path) not in commands and str(BIN) not in commands
+    assert str(workspace.folder) not in commands and str(BIN) not in commands
     assert "--no-cache" in commands
 
     words = ["square.mlir", "-o", "alone.ingot", "--math=strict", "--no-cache"]
@@ -102,6 +104,44 @@ def test_the_example(workspace: Workspace, tmp_path: Path) -> None:
     subprocess.run([BIN / "ingot", "compile", *words], cwd=workspace.example, check=True)
     alone = (workspace.example / "alone.ingot").read_bytes()
     assert (workspace.example / "bazel-bin" / "square.ingot").read_bytes() == alone
+
+
+OWN = """
+load("@rules_ingot//:defs.bzl", "ingot_toolchain")
+
+sh_binary(
+    name = "ingot",
+    srcs = ["ingot.sh"],
+    data = ["marker.txt"],
+)
+
+ingot_toolchain(
+    name = "own",
+    compiler = ":ingot",
+    env = {"MARK": "here"},
+)
+
+toolchain(
+    name = "toolchain",
+    toolchain = ":own",
+    toolchain_type = "@rules_ingot//:toolchain_type",
+)
+"""
+
+
+def test_a_toolchain_of_ones_own(workspace: Workspace) -> None:
+    """Its command has its runfiles and its environment wherever it runs."""
+    own = workspace.example / "own"
+    own.mkdir()
+    (own / "BUILD.bazel").write_text(OWN)
+    (own / "marker.txt").touch()
+    script = own / "ingot.sh"
+    script.write_text(
+        '#!/bin/sh\ntest -f "$0.runfiles/bundles/own/marker.txt" && test "$MARK" = here || exit 3\n'
+        f'exec {BIN / "ingot"} "$@"\n'
+    )
+    script.chmod(0o755)
+    assert workspace.compiled("--extra_toolchains=//own:toolchain", ":square") == ["square.mlir"]
 
 
 @pytest.mark.parametrize(
