@@ -139,10 +139,13 @@ def problems(text, device, count, seed):
     return [(s, problem) for s, problem in found if problem and "times the arith" not in problem]
 
 
-@pytest.mark.parametrize("device", TARGETS)
-@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
-def test_some_candidates_are_right(text, device):
-    assert problems(text, device, count=1, seed=0) == []
+FEW = [(name, "vulkan") for name in PROGRAMS]
+FEW += [(name, "host") for name in ("softmax", "half matmul", "attention")]
+
+
+@pytest.mark.parametrize(("name", "device"), FEW)
+def test_some_candidates_are_right(name, device):
+    assert problems(PROGRAMS[name], device, count=1, seed=0) == []
 
 
 @pytest.mark.slow
