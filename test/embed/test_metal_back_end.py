@@ -16,7 +16,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.harness import ROOT, Array, assert_close
-from support.metal_back_end import EMBED, INCLUDES, WARNINGS, BackEnd, build_back_end, find_clang
+from support.metal_back_end import (
+    EMBED,
+    INCLUDES,
+    MEMORY,
+    WARNINGS,
+    BackEnd,
+    build_back_ends,
+    find_clang,
+)
 
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.driver.compile import compile_module
@@ -82,8 +90,13 @@ def test_clang_refuses_what_metal_does_not_have(right: str, wrong: str, tmp_path
 
 
 @pytest.fixture(scope="module")
-def back_end(tmp_path_factory: pytest.TempPathFactory) -> BackEnd:
-    return BackEnd(build_back_end(tmp_path_factory.mktemp("metal") / "back_end.so"))
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_back_ends(tmp_path_factory.mktemp("metal") / "back_ends.so")
+
+
+@pytest.fixture(scope="module", params=MEMORY)
+def back_end(request: pytest.FixtureRequest, library: Path) -> BackEnd:
+    return BackEnd(library, request.param)
 
 
 def compiled(text: str, math: str = "safe") -> m.Bundle:
@@ -113,11 +126,12 @@ def test_programs_run_as_in_python(name: str, back_end: BackEnd, tmp_path: Path)
     inputs = INPUTS.get(name) or [rng.random(4, np.float32) for _ in range(40)]
     expected = evaluate(read_module(text, "test.mlir", make_context()), "main", inputs)
     results = [np.zeros_like(value) for value in expected]
+    before = back_end.objects
     assert call(back_end, compiled(text), inputs, results, tmp_path) == 0
     for got, value in zip(results, expected, strict=True):
         assert_close(got, value)
     assert back_end.broken_rule is None
-    assert back_end.objects == 0
+    assert back_end.objects == before
 
 
 def test_fills_and_copies_at_any_offset(back_end: BackEnd, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from .metal_stand_in.libraries import MTLComputePipelineState, library_of
 EMBED = ROOT / "runtime" / "embed"
 APPLE = ROOT / "test" / "embed" / "apple"
 INCLUDES = [f"-I{EMBED / 'include'}", f"-I{EMBED / 'metal' / 'include'}", f"-I{APPLE / 'include'}"]
+API = ("metal", "vulkan")
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wundeclared-selector"]
 
 _U32 = ctypes.POINTER(ctypes.c_uint32)
@@ -55,43 +56,62 @@ def find_clang() -> str:
     return found
 
 
-def build_back_end(output: Path) -> Path:
-    """Compile the back end, its stand-in and a program around them into a library."""
-    command = [find_clang(), "-fobjc-runtime=gcc", "-fblocks", "-g", "-fPIC", "-shared", *WARNINGS]
-    command += [*INCLUDES, f"-I{APPLE}", f"-I{EMBED / 'vulkan'}", "-o", str(output)]
-    command += ["-x", "objective-c", *map(str, APPLE.glob("*.m")), *map(str, EMBED.glob("*/*.m"))]
-    # The program that calls a bundle opens this device instead of Vulkan's.
-    renamed = [f"-Dingot_vulkan_{do}=ingot_metal_{do}" for do in ("open", "close")]
-    command += ["-x", "c", *renamed, "-Dmain=run_bundle", *map(str, EMBED.glob("*.c"))]
-    command += [str(ROOT / "test" / "embed" / "run_bundle.c"), "-lobjc"]
+MEMORY = {
+    "without ARC": ["-fobjc-runtime=gcc"],
+    # `arc.m` says how this comes to run on GCC's runtime.
+    "with ARC": ["-fobjc-runtime=objfw", "-fobjc-arc"],
+}
+
+
+def build_back_ends(output: Path) -> Path:
+    """Compile the back end in each way, its stand-in and a program around them into a library."""
+    common = [find_clang(), "-fblocks", "-g", "-fPIC", *WARNINGS, *INCLUDES, f"-I{APPLE}"]
+    common.append(f"-I{EMBED / 'vulkan'}")
+    parts: list[str] = []
+    for number, options in enumerate(MEMORY.values()):
+        # The program that calls a bundle opens this device instead of Vulkan's.
+        names = {f"ingot_{api}_{do}": f"{do}_{number}" for api in API for do in ("open", "close")}
+        names["main"] = f"run_bundle_{number}"
+        renamed = [f"-D{old}={new}" for old, new in names.items()]
+        for source in (EMBED / "metal" / "ingot_metal.m", ROOT / "test/embed/run_bundle.c"):
+            parts.append(str(output.with_name(f"{source.stem}{number}.o")))
+            used = options if source.suffix == ".m" else []
+            _compile([*common, *renamed, *used, "-c", str(source), "-o", parts[-1]])
+    command = [*common, "-fobjc-runtime=gcc", "-shared", *parts, "-o", str(output)]
+    command += ["-x", "objective-c", *map(str, APPLE.glob("*.m"))]
+    _compile([*command, "-x", "c", *map(str, EMBED.glob("*.c")), "-lobjc"])
+    return output
+
+
+def _compile(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if "cannot find -lobjc" in done.stderr or "unable to find library -lobjc" in done.stderr:
         pytest.skip("no runtime for Objective-C (libobjc-*-dev)")
     assert done.returncode == 0, done.stderr
-    return output
 
 
 class BackEnd:
-    """The loaded library, with the engine behind its kernels."""
+    """One of the back ends of the loaded library, with the engine behind its kernels."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, memory: str) -> None:
         self._library = ctypes.CDLL(str(path))
+        self._program = f"run_bundle_{list(MEMORY).index(memory)}"
         self._kernels: list[tuple[MTLComputePipelineState, int]] = []
         self._libraries: list[tuple[Any, str]] = []
         self.failure = ""
         """What the next kernel fails with, if anything."""
         self.sources: list[tuple[str, bool]] = []
         """What was compiled, and whether with fast math."""
-        hooks = (ctypes.c_void_p * len(_HOOKS)).in_dll(self._library, "stand_in_hooks")
-        self._kept = [kind(getattr(self, f"_{name}")) for name, kind in _HOOKS.items()]
-        for position, hook in enumerate(self._kept):
-            hooks[position] = ctypes.cast(hook, ctypes.c_void_p)
+        self._hooks = [kind(getattr(self, f"_{name}")) for name, kind in _HOOKS.items()]
 
     def run_bundle(self, words: Sequence[str]) -> int:
         """Run `run_bundle.c`; returns its status."""
+        hooks = (ctypes.c_void_p * len(_HOOKS)).in_dll(self._library, "stand_in_hooks")
+        for position, hook in enumerate(self._hooks):
+            hooks[position] = ctypes.cast(hook, ctypes.c_void_p)
         encoded = [word.encode() for word in ("run_bundle", *words)]
         arguments = (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
-        return self._library.run_bundle(len(encoded), arguments)
+        return getattr(self._library, self._program)(len(encoded), arguments)
 
     @property
     def broken_rule(self) -> str | None:
