@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+
 from ingot.compiler.analysis.types import as_integer, element_type
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import Operation
+    from xdsl.ir import Attribute, Operation
 
 
 class Contents:
@@ -42,12 +44,8 @@ class Contents:
         return frozenset(names)
 
     @cached_property
-    def type_names(self) -> frozenset[str]:
-        """The names of the types of all values, of the elements where a type has them.
-
-        Integers are named with sign and width (`i4`, `ui8`), other types without their parameters
-        (`complex`).
-        """
+    def types(self) -> frozenset[Attribute]:
+        """The types of all values."""
         values = [result for op in self._module.walk() for result in op.results]
         values += [
             argument
@@ -56,8 +54,22 @@ class Contents:
             for block in region.blocks
             for argument in block.args
         ]
-        elements = {element_type(type_) for type_ in {value.type for value in values}}
-        return frozenset(e.name if as_integer(e) is None else str(e) for e in elements)
+        return frozenset(value.type for value in values)
+
+    @cached_property
+    def type_names(self) -> frozenset[str]:
+        """The names of the types of all values, of the elements where a type has them.
+
+        Integers are named with sign and width (`i4`, `ui8`), other types without their parameters
+        (`complex`). A tensor with a size that a call decides adds `?`.
+        """
+        elements = {element_type(type_) for type_ in self.types}
+        names = {e.name if as_integer(e) is None else str(e) for e in elements}
+        open_sizes = any(
+            isinstance(type_, TensorType) and DYNAMIC_INDEX in type_.get_shape()
+            for type_ in self.types
+        )
+        return frozenset(names | {"?"} if open_sizes else names)
 
     def has_any(self, consumed: tuple[str, ...]) -> bool:
         """Whether any of these is here: an op by its name, all ops of `dialect.`, a `!type`."""

@@ -14,7 +14,6 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ingot.compiler.analysis.attention_kernels import kernel_attention
 from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.shared_loops import shared_dims
@@ -24,9 +23,6 @@ from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.ingot import YieldOp as ScanYieldOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.scf import ForallOp
-from ingot.passes.kernel.attention import emit_attention
-from ingot.passes.kernel.columns import emit_columns
-from ingot.passes.kernel.contraction import ContractionEmitter
 from ingot.passes.kernel.cooperative import (
     RowPlace,
     copy_to_threadgroup,
@@ -72,7 +68,7 @@ class KernelVectorizePass(ModulePass):
 
 
 def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
-    """Rewrite what one threadgroup does."""
+    """Rewrite what one threadgroup does; what is special to a kind is imported when one is met."""
     body = blocks.body.block
     threads = next((op for op in body.ops if is_over_threads(op)), None)
     if isinstance(threads, ForallOp):
@@ -83,11 +79,18 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
     if isinstance(threads, ForallOp):
         _ThreadTile(evaluator, schedule).emit(ops)
     elif schedule.kind == "contraction":
+        from ingot.passes.kernel.contraction import ContractionEmitter
+
         ContractionEmitter(evaluator, schedule).emit(ops)
     elif schedule.kind == "attention":
+        from ingot.compiler.analysis.attention_kernels import kernel_attention
+        from ingot.passes.kernel.attention import emit_attention
+
         attention = kernel_attention(blocks.body.block)
         emit_attention(evaluator, attention, schedule, blocks)
     elif schedule.kind == "column":
+        from ingot.passes.kernel.columns import emit_columns
+
         emit_columns(evaluator, ops, schedule)
     else:
         _emit_rows(evaluator, ops, schedule)

@@ -52,6 +52,7 @@ CONSUMES: dict[str, tuple[str, ...]] = {
     "unpack-int4": ("!i4",),
     "expand-complex": ("!complex", "complex."),
     "outline-control-flow": ("scf.",),
+    "outline-dynamic-shapes": ("!?",),
     "gather-to-generic": ("tensor.gather", "tensor.scatter"),
     "scatter-to-generic": ("ingot.scatter",),
     "sort-to-generic": ("ingot.sort",),
@@ -61,4 +62,5 @@ CONSUMES: dict[str, tuple[str, ...]] = {
     "slices-to-generic": ("tensor.extract_slice", "tensor.insert_slice", "tensor.concat"),
 }
 """Passes that change nothing in a module without any of these: ops by their name or `dialect.`, or
-values of a `!type`. The driver does not even load them for such a module."""
+values of a `!type`, where `!?` is a tensor with a size that a call decides. The driver does not even
+load them for such a module."""

@@ -41,10 +41,16 @@ def test_skipped_passes_change_nothing(path: Path) -> None:
         ("%0 = arith.constant 1.0 : f64", "demote-f64"),
         ("%0 = tensor.empty() : tensor<4xcomplex<f32>>", "expand-complex"),
         ("%0 = arith.constant 1 : i4", "unpack-int4"),
+        ("func.func private @f(tensor<4x?xf32>)", None),
+        (
+            "%n = arith.constant 4 : index\n%0 = tensor.empty(%n) : tensor<?xf32>",
+            "outline-dynamic-shapes",
+        ),
         ("%0 = tensor.empty() : tensor<4xf32>", None),
     ],
 )
 def test_types_decide(text: str, runs: str | None) -> None:
     module = Parser(make_context(), text).parse_module()
-    names = [p.name for p in passes_with_work("demote-f64,unpack-int4,expand-complex", module)]
+    passes = "demote-f64,unpack-int4,expand-complex,outline-dynamic-shapes"
+    names = [p.name for p in passes_with_work(passes, module)]
     assert names == ([runs] if runs else [])
