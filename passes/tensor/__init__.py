@@ -62,5 +62,5 @@ CONSUMES: dict[str, tuple[str, ...]] = {
     "slices-to-generic": ("tensor.extract_slice", "tensor.insert_slice", "tensor.concat"),
 }
 """Passes that change nothing in a module without any of these: ops by their name or `dialect.`, or
-values of a `!type`, where `!?` is a tensor with a size that a call decides. The driver does not even
-load them for such a module."""
+values of a `!type`, where `!?` is a tensor with a size that a call decides. The driver does not
+even load them for such a module."""
