@@ -77,6 +77,8 @@ def get_pass(name: str) -> type[ModulePass]:
         return _load(name, level)
     if (factory := _xdsl_passes().get(name)) is not None:
         return factory()
+    if (plugin := find_pass(name)) is not None:
+        return plugin
     from difflib import get_close_matches
 
     close = get_close_matches(name, pass_names(), n=3)
@@ -85,8 +87,6 @@ def get_pass(name: str) -> type[ModulePass]:
 
 
 def _load(name: str, level: str) -> type[ModulePass]:
-    if (plugin := find_pass(name)) is not None:
-        return plugin
     from xdsl.passes import ModulePass
 
     module = import_module(f"ingot.passes.{level}.{name.replace('-', '_')}")
