@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
@@ -55,6 +55,7 @@ class DispatchMergeKernelsPass(ModulePass):
         """Compare each kernel with the earlier ones that look like it."""
         kept: dict[Hashable, list[func.FuncOp]] = {}
         replacements: dict[str, SymbolRefAttr] = {}
+        places: dict[func.FuncOp, list[list[LocationAttr]]] = {}
         for kernel in kernel_functions(op):
             alike = kept.setdefault(_fingerprint(kernel), [])
             same = next(
@@ -63,11 +64,14 @@ class DispatchMergeKernelsPass(ModulePass):
             if same is None:
                 alike.append(kernel)
                 continue
-            for mine, other in zip(same.walk(), kernel.walk(), strict=True):
-                mine.location = fused(mine.location, other.location)
+            others = places.setdefault(same, [[inner.location for inner in same.walk()]])
+            others.append([inner.location for inner in kernel.walk()])
             replacements[kernel.sym_name.data] = SymbolRefAttr(same.sym_name.data)
             kernel.detach()
             kernel.erase()
+        for same, locations in places.items():
+            for inner, all_of_it in zip(same.walk(), zip(*locations, strict=True), strict=True):
+                inner.location = fused(*all_of_it)
         if not replacements:
             return
         for call in op.walk():
