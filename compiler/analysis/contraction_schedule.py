@@ -129,7 +129,9 @@ def _on_cpu(shape: KernelShape, contraction: ContractionShape, profile: TargetPr
 def rows_on_cpu(shape: KernelShape, profile: TargetProfile) -> Schedule | None:
     """Products of a matrix and a vector on a CPU: each thread has rows of its own, and reads the
     vector once for all of them, without a barrier. None for other rows, and for too long ones."""
-    if not (shape.products and profile.is_cpu) or shape.inner > profile.most_turns:
+    if not (shape.products and shape.parallel and profile.is_cpu):
+        return None
+    if shape.inner > profile.most_turns:
         return None
     lead = (1,) * len(shape.parallel[:-1])
     rows = min(_CPU_ROWS, pow2_at_least(shape.parallel[-1]))

@@ -80,6 +80,12 @@ def test_row_kernels_have_a_power_of_two_of_threads(rows, inner, last, profile):
     assert 0 < schedule.threads <= profile.max_threads_per_threadgroup
 
 
+@given(sizes, profiles)
+def test_a_product_that_is_all_of_a_kernel_has_no_rows_to_share_out(inner, profile):
+    shape = KernelShape("row", (), inner, inner, products=True)
+    assert select_schedule(shape, profile).kind == "row"
+
+
 @given(
     st.lists(sizes.filter(bool), min_size=1, max_size=4),
     sizes.filter(bool),
