@@ -7,7 +7,7 @@
 # make numerics  measure the functions again and rewrite the tables of docs/numerics.md
 # make docs   the site, into build/site; make man: the manual page, docs/man/ingot.1
 # make bench  Ingot beside IREE and PyTorch on a device: BENCH="--device vulkan --suite standard"
-# make bench-compile bench-builds  how long compiling takes
+# make bench-compile  CPU, wall time and memory of compiling, beside IREE: BENCH="--suite layers"
 # make bench-builds  many programs at once, the cache, and what is built again
 # make clean  remove what the others made
 
@@ -19,7 +19,7 @@ INTEGRATIONS := jax torch
 LINKS := $(ROOMS:%=build/typecheck/ingot/%) $(INTEGRATIONS:%=build/typecheck/ingot/%) \
   build/typecheck/ingot/integrations
 
-.PHONY: demo test test-metal test-swift lint typecheck lit pytest sweep fuzz fuzz-bundles bench bench-compile numerics docs man clean
+.PHONY: demo test test-metal test-swift lint typecheck lit pytest sweep fuzz fuzz-bundles bench bench-compile bench-builds numerics docs man clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
