@@ -59,6 +59,8 @@ def match_convolution(op: GenericOp) -> Convolution | None:
         return None
     first = written.index(features[0])
     windows = tuple(loop for loop in written if loop in in_image)
+    if not windows or not depth:
+        return None
     is_first = written.index(windows[0]) < first and written[-1] in features
     outer = () if is_first else tuple(loop for loop in windows if written.index(loop) < first)
     last = inputs[image].results[-1]

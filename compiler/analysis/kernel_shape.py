@@ -206,11 +206,13 @@ def _inner_extents(op: GenericOp, dims: Dims) -> list[int]:
 
 
 def transposed_inputs(op: GenericOp) -> list[tuple[int, int]]:
-    """Inputs, by position, that are contiguous along another shared loop than the result, and it.
+    """Inputs, by position, that are contiguous along another shared loop than the results, and it.
 
-    Loops are counted in the order of the result's dimensions.
+    Loops are counted in the order of the results' dimensions; results that lie differently have none.
     """
-    out = indexing_maps(op)[len(op.inputs)].results
+    out, *others = (map_.results for map_ in indexing_maps(op)[len(op.inputs) :])
+    if any(other != out for other in others):
+        return []
     found: list[tuple[int, int]] = []
     for position, map_ in enumerate(indexing_maps(op)[: len(op.inputs)]):
         exprs = map_.results

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from ingot.compiler.analysis.building import at_end, before
-from ingot.compiler.analysis.kernel_shape import is_kernel
+from ingot.compiler.analysis.kernel_shape import is_kernel, transposed_inputs
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import (
     element_type,
@@ -79,8 +79,11 @@ def _promote_inputs(op: GenericOp, schedule: Schedule) -> None:
             for position in schedule.promote:
                 promote_reduction_tile(op, position, schedule)
     elif any(isinstance(use.operation, ParallelInsertSliceOp) for use in op.results[0].uses):
-        for position in schedule.promote:
-            promote_tile(op, position, schedule)
+        # Tiling reads some inputs in the body, so the others have other positions now.
+        transposed = transposed_inputs(op)
+        for position, loop in transposed:
+            if loop == transposed[0][1]:
+                promote_tile(op, position, schedule)
 
 
 def promote_tile(op: GenericOp, position: int, schedule: Schedule) -> None:

@@ -16,6 +16,56 @@ from ingot.targets.bundle.model import DType, TensorType
 from ingot.targets.bundle.writer import write_bundle
 
 PROGRAMS: dict[str, str] = {
+    # Tiling reads the first input in the body, so the transposed one is the first of the others.
+    "a transposed input after one that is read by a remainder": """
+func.func @main(%x: tensor<40x36xf32>, %y: tensor<40x36xf32>) -> tensor<36x40xf32> {
+  %e = tensor.empty() : tensor<36x40xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1 mod 20, d0)>,
+      affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<40x36xf32>, tensor<40x36xf32>) outs(%e : tensor<36x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.subf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<36x40xf32>
+  return %r : tensor<36x40xf32>
+}
+""",
+    # The loops of the tile are those of one result, and the input lies across the other.
+    "results that lie differently beside a transposed input": """
+func.func @main(%x: tensor<64x33x34xf32>) -> (tensor<33x34x64xf32>, tensor<34x64x33xf32>) {
+  %e = tensor.empty() : tensor<33x34x64xf32>
+  %f = tensor.empty() : tensor<34x64x33xf32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>,
+      affine_map<(d0, d1, d2) -> (d2, d1, d0)>, affine_map<(d0, d1, d2) -> (d1, d0, d2)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<64x33x34xf32>) outs(%e, %f : tensor<33x34x64xf32>, tensor<34x64x33xf32>) {
+  ^bb0(%a: f32, %o: f32, %p: f32):
+    %m = arith.addf %a, %a : f32
+    %n = arith.mulf %a, %a : f32
+    linalg.yield %m, %n : f32, f32
+  } -> (tensor<33x34x64xf32>, tensor<34x64x33xf32>)
+  return %r#0, %r#1 : tensor<33x34x64xf32>, tensor<34x64x33xf32>
+}
+""",
+    # A sum of products with features and no windows is no convolution.
+    "a sum of products over one row": """
+func.func @main(%x: tensor<65x8xf32>, %y: tensor<2x33xf32>) -> tensor<33xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<33xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<33xf32>) -> tensor<33xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (64, d1 + 6)>,
+      affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : tensor<65x8xf32>, tensor<2x33xf32>) outs(%f : tensor<33xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<33xf32>
+  return %r : tensor<33xf32>
+}
+""",
     # Two results of one kernel that read one tensor across each other.
     "sums of rows and of columns": """
 func.func @main(%x: tensor<7x6x3xi32>) -> (tensor<3x3xi32>, tensor<3x3xi32>) {
