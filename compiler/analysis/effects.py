@@ -131,10 +131,16 @@ def is_dead(op: Operation) -> bool:
 
 
 def _holds_other(op: Operation) -> bool:
-    """Whether some op inside is known to do more than give results, whatever its operands are."""
+    """Whether some op inside is known to do more than give results, whatever its operands are.
+
+    Terminators only hand on what the op around them gives.
+    """
     for region in op.regions:
         for block in region.blocks:
             for inner in block.ops:
-                if class_effects(type(inner)).effect is Effect.OTHER or _holds_other(inner):
+                known = class_effects(type(inner))
+                if known.effect is Effect.OTHER and not known.is_terminator:
+                    return True
+                if _holds_other(inner):
                     return True
     return False

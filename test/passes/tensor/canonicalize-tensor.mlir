@@ -264,3 +264,16 @@ func.func @delinearized_bytes(%x: i8) -> (i8, i8) {
   %above = arith.divui %high, %c32 : i8
   return %within, %above : i8, i8
 }
+
+// -----
+
+// CHECK-LABEL: func.func @dead_reduction(
+// CHECK-NEXT:    return %x
+func.func @dead_reduction(%x: tensor<4x8xf32>, %i: tensor<4xf32>) -> tensor<4x8xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x8xf32>) outs(%i : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %x : tensor<4x8xf32>
+}
