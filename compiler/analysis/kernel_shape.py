@@ -208,7 +208,7 @@ def _inner_extents(op: GenericOp, dims: Dims) -> list[int]:
 def transposed_inputs(op: GenericOp) -> list[tuple[int, int]]:
     """Inputs, by position, that are contiguous along another shared loop than the results, and it.
 
-    Loops are counted in the order of the results' dimensions; results that lie differently have none.
+    Loops are counted in the order of the results' dimensions, which all results have to share.
     """
     out, *others = (map_.results for map_ in indexing_maps(op)[len(op.inputs) :])
     if any(other != out for other in others):

@@ -12,7 +12,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "softmax.mlir"
 
 HEAVY = ("xdsl", "numpy", "rich", "ingot.compiler")
 HEAVY_WITH_PLUGINS = ("xdsl", "numpy", "rich", "ingot.compiler.d", "ingot.passes")
-"""The help of `ingot opt` and `reduce` names the passes of plugins, which it need not load for that."""
+"""The help of `ingot opt` and `reduce` names the passes of plugins, and need not load them."""
 
 
 @pytest.mark.parametrize(
