@@ -80,6 +80,13 @@ def loaded_files() -> list[str]:
     return list(_files)
 
 
+def forget() -> None:
+    """Unload what files brought, and look for packages anew, as a fresh process would."""
+    for known in (_passes_of_files, _dialects_of_files, _files):
+        known.clear()
+    offers.cache_clear()
+
+
 def find_pass(name: str) -> type[ModulePass] | None:
     """The pass of a plugin; None where no plugin offers the name, `PluginError` where it breaks."""
     from xdsl.passes import ModulePass

@@ -65,9 +65,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder on Python's path, where packages can be put."""
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "f.mlir").write_text(PROGRAM)
-    plugins.offers.cache_clear()
+    plugins.forget()
     yield tmp_path
-    plugins.offers.cache_clear()
+    plugins.forget()
 
 
 def package(folder: Path, name: str, group: str, entry: str, code: str | None) -> None:
