@@ -60,20 +60,19 @@ def class_effects(op_type: type[Operation]) -> ClassEffects:
     return known
 
 
-_PURE = frozenset({"affine.min", "affine.max", "arith.extsi"})
+_PURE = frozenset({"affine.min", "affine.max", "arith.extsi", "linalg.yield"})
 """Ops without effects of which xDSL does not say so."""
 
 
 def _ask(op_type: type[Operation]) -> ClassEffects:
-    if op_type.name in _PURE:
-        return ClassEffects(Effect.NONE, False, False, False, False)
     if issubclass(op_type, UnregisteredOp):
         return ClassEffects(Effect.OTHER, False, True, False, True)
     traits = op_type.get_traits_of_type(MemoryEffect)
-    effects = [_of_trait(trait) for trait in traits]
-    effect = None if None in effects else max((e for e in effects if e is not None), default=None)
+    effects = [_of_trait(trait) for trait in traits] or [Effect.OTHER]
+    if op_type.name in _PURE:
+        effects = [Effect.NONE]
     return ClassEffects(
-        effect=Effect.OTHER if not traits else effect,
+        effect=None if None in effects else max(e for e in effects if e is not None),
         is_recursive=[type(trait) for trait in traits] == [RecursiveMemoryEffect],
         is_terminator=op_type.has_trait(IsTerminator),
         is_symbol=op_type.has_trait(SymbolOpInterface),
@@ -131,16 +130,10 @@ def is_dead(op: Operation) -> bool:
 
 
 def _holds_other(op: Operation) -> bool:
-    """Whether some op inside is known to do more than give results, whatever its operands are.
-
-    Terminators only hand on what the op around them gives.
-    """
+    """Whether some op inside is known to do more than give results, whatever its operands are."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block.ops:
-                known = class_effects(type(inner))
-                if known.effect is Effect.OTHER and not known.is_terminator:
-                    return True
-                if _holds_other(inner):
+                if class_effects(type(inner)).effect is Effect.OTHER or _holds_other(inner):
                     return True
     return False
