@@ -115,9 +115,9 @@ def describe_kernel(func: FuncOp) -> KernelShape:
             element_bytes=element_bytes,
         )
     has_reduction = any(reduction_loops(op) for op in generics)
-    transposed: list[tuple[int, int]] = []
+    loop, transposed = 0, ()
     if isinstance(owner, GenericOp) and not has_reduction:
-        transposed = transposed_inputs(owner)
+        loop, transposed = transposed_inputs(owner)
     return KernelShape(
         kind="pointwise",
         parallel=shape,
@@ -125,8 +125,8 @@ def describe_kernel(func: FuncOp) -> KernelShape:
         has_reduction=has_reduction,
         columns=_columns(ops, anchor),
         contraction=_contraction(func, shape),
-        transposed=tuple(i for i, loop in transposed if loop == transposed[0][1]),
-        transposed_loop=transposed[0][1] if transposed else 0,
+        transposed=transposed,
+        transposed_loop=loop,
         element_bytes=element_bytes,
     )
 
@@ -205,22 +205,25 @@ def _inner_extents(op: GenericOp, dims: Dims) -> list[int]:
     return [n for i, n in enumerate(loop_extents(op)) if i not in row_loops]
 
 
-def transposed_inputs(op: GenericOp) -> list[tuple[int, int]]:
-    """Inputs, by position, that are contiguous along another shared loop than the results, and it.
+def transposed_inputs(op: GenericOp) -> tuple[int, tuple[int, ...]]:
+    """A shared loop along which inputs are contiguous and the results are not, and those inputs.
 
-    Loops are counted in the order of the results' dimensions, which all results have to share.
+    The inputs are positions, none where there is no such loop. Loops are counted in the order of
+    the results' dimensions, which all results have to share.
     """
-    out, *others = (map_.results for map_ in indexing_maps(op)[len(op.inputs) :])
+    maps = indexing_maps(op)
+    out, *others = (map_.results for map_ in maps[len(op.inputs) :])
     if any(other != out for other in others):
-        return []
+        return 0, ()
     found: list[tuple[int, int]] = []
-    for position, map_ in enumerate(indexing_maps(op)[: len(op.inputs)]):
+    for position, map_ in enumerate(maps[: len(op.inputs)]):
         exprs = map_.results
         if len(exprs) > 1 and len(set(exprs)) == len(exprs) and set(exprs) <= set(out):
             loop = out.index(exprs[-1])
             if loop != len(out) - 1 and out[-1] in exprs:
-                found.append((position, loop))
-    return found
+                found.append((loop, position))
+    first = found[0][0] if found else 0
+    return first, tuple(position for loop, position in found if loop == first)
 
 
 def find_contraction(func: FuncOp) -> GenericOp | None:

@@ -80,10 +80,9 @@ def _promote_inputs(op: GenericOp, schedule: Schedule) -> None:
                 promote_reduction_tile(op, position, schedule)
     elif any(isinstance(use.operation, ParallelInsertSliceOp) for use in op.results[0].uses):
         # Tiling reads some inputs in the body, so the others have other positions now.
-        transposed = transposed_inputs(op)
-        for position, loop in transposed:
-            if loop == transposed[0][1]:
-                promote_tile(op, position, schedule)
+        _, transposed = transposed_inputs(op)
+        for position in transposed:
+            promote_tile(op, position, schedule)
 
 
 def promote_tile(op: GenericOp, position: int, schedule: Schedule) -> None:
