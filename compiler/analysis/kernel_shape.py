@@ -21,6 +21,7 @@ from ingot.compiler.analysis.structured import (
     loop_extents,
     match_combiner,
     match_contraction,
+    reduced_extents,
     reduction_loops,
     row_dimension,
     shape_of,
@@ -123,7 +124,7 @@ def describe_kernel(func: FuncOp) -> KernelShape:
         parallel=shape,
         vectorizable=not has_regions,
         has_reduction=has_reduction,
-        columns=_columns(ops, anchor),
+        columns=_columns(ops, anchor) if has_reduction else None,
         contraction=_contraction(func, shape),
         transposed=transposed,
         transposed_loop=loop,
@@ -139,7 +140,7 @@ def _columns(ops: list[Operation], anchor: OpResult) -> ColumnsShape | None:
     values = [v for op in ops if isinstance(op, GenericOp) for v in op.results]
     if not dims or any(known.get(v) != dims for v in values):
         return None
-    extents = {tuple(loop_extents(op)[i] for i in reduction_loops(op)) for op in reductions}
+    extents = {reduced_extents(op) for op in reductions}
     if len(extents) != 1 or any(match_combiner(op) is None for op in reductions):
         return None
     (loops,) = extents

@@ -86,6 +86,12 @@ def loop_extents(op: GenericOp) -> tuple[int, ...]:
     return tuple(extents)
 
 
+def reduced_extents(op: GenericOp) -> tuple[int, ...]:
+    """The extents of the loops that a reduction runs over."""
+    extents = loop_extents(op)
+    return tuple(extents[loop] for loop in reduction_loops(op))
+
+
 def captured_tensors(op: Operation) -> list[SSAValue]:
     """Tensors from above that the body of `op` reads by `tensor.extract`, in order of first use."""
     captured: dict[SSAValue, None] = {}

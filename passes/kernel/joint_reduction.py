@@ -15,20 +15,20 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ingot.compiler.analysis.building import at_end
 from ingot.compiler.analysis.structured import (
     Combiner,
+    captured_tensors,
     indexing_maps,
-    loop_extents,
     match_combiner,
+    reduced_extents,
     reduction_loops,
 )
 from ingot.compiler.dialects.arith import CmpiOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.cooperative import identity_of
 from ingot.passes.kernel.emitter import Lanes
-from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.evaluate import Evaluator, loops_of
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.reduction import (
     accumulate,
-    loops_of,
     narrow,
     wide_accumulator,
     widen_accumulator,
@@ -94,20 +94,31 @@ class Reduced:
             evaluator.remember(result, at, self.lanes, code)
 
 
-def reduced_extents(op: GenericOp) -> tuple[int, ...]:
-    """The extents of the loops that a reduction runs over."""
-    extents = loop_extents(op)
-    return tuple(extents[loop] for loop in reduction_loops(op))
-
-
 def joint_reductions(ops: Sequence[Operation]) -> dict[GenericOp, Combiner]:
-    """The reductions among `ops`, when they are several with plain combiners over equal loops."""
+    """The reductions among `ops`, when they are several with plain combiners over equal loops and
+    none needs another."""
     found = [op for op in ops if isinstance(op, GenericOp) and reduction_loops(op)]
     combiners = {op: combiner for op in found if (combiner := match_combiner(op)) is not None}
     extents = {reduced_extents(op) for op in found}
     static = all(n >= 0 for each in extents for n in each)
     alike = len(found) > 1 and len(combiners) == len(found) and len(extents) == 1
-    return combiners if alike and static else {}
+    return combiners if alike and static and not _need_each_other(found) else {}
+
+
+def _need_each_other(ops: Sequence[GenericOp]) -> bool:
+    """Whether one of the ops is computed, perhaps by way of others, from another."""
+    waiting: list[Operation] = list(ops)
+    seen: set[Operation] = set()
+    while waiting:
+        op = waiting.pop()
+        for value in (*op.operands, *captured_tensors(op)):
+            owner = value.owner
+            if owner in ops:
+                return True
+            if isinstance(owner, Operation) and owner not in seen:
+                seen.add(owner)
+                waiting.append(owner)
+    return False
 
 
 def reduce_jointly(

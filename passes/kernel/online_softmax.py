@@ -24,6 +24,7 @@ from ingot.compiler.analysis.structured import (
     indexing_maps,
     loop_extents,
     match_combiner,
+    reduced_extents,
     reduction_loops,
 )
 from ingot.compiler.dialects.arith import AddfOp, CmpfOp, MulfOp, SelectOp, SubfOp
@@ -102,8 +103,7 @@ def _match(total: GenericOp) -> OnlineSoftmax | None:
 
 def is_long(op: GenericOp, schedule: Schedule) -> bool:
     """Whether a thread's part of the row that `op` reduces does not stay in registers."""
-    extents = loop_extents(op)
-    row = row_of([extents[i] for i in reduction_loops(op)], schedule)
+    row = row_of(reduced_extents(op), schedule)
     return row.chunks > row.unroll
 
 

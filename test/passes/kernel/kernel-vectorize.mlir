@@ -117,6 +117,34 @@ func.func private @columns(%x: tensor<100x40xf32>) -> tensor<40xf32> attributes 
   return %2 : tensor<40xf32>
 }
 
+// A reduction that needs another comes after it, in a loop of its own.
+// CHECK-LABEL: func.func private @distances
+// CHECK:      %[[SUM:.*]] = scf.for
+// CHECK-NOT:    scf.for
+// CHECK:        scf.yield
+// CHECK:      scf.for
+// CHECK-NOT:    scf.for
+// CHECK:        arith.subf %{{.*}}, %[[SUM]]
+// CHECK:        scf.yield
+func.func private @distances(%x: tensor<64x12xf32>) -> tensor<64xf32> attributes {ingot.kernel, ingot.schedule = {kind = "pointwise", threadgroup = array<i64: 64>, thread = array<i64: 1>, threads = 64 : i64, vector = 1 : i64, reduction = 0 : i64, promote = array<i64>, unroll = 1 : i64}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<64xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64xf32>) -> tensor<64xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x12xf32>) outs(%1 : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %3 = arith.addf %out, %in : f32
+    linalg.yield %3 : f32
+  } -> tensor<64xf32>
+  %4 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x, %2 : tensor<64x12xf32>, tensor<64xf32>) outs(%1 : tensor<64xf32>) {
+  ^bb0(%in: f32, %sum: f32, %out: f32):
+    %5 = arith.subf %in, %sum : f32
+    %6 = arith.mulf %5, %5 : f32
+    %7 = arith.addf %out, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<64xf32>
+  return %4 : tensor<64xf32>
+}
+
 // Accumulators live in vectors; tiles are staged with the reduction as lines, so that rows and columns
 // are read as vectors. The next tiles are loaded first, and stored when all threads have computed;
 // a tile of rows is turned in squares of registers. What lies past the end of the reduction is zero.
