@@ -66,7 +66,7 @@ _PURE = frozenset({"affine.min", "affine.max", "arith.extsi", "linalg.yield"})
 
 def _ask(op_type: type[Operation]) -> ClassEffects:
     if issubclass(op_type, UnregisteredOp):
-        return ClassEffects(Effect.OTHER, False, True, False, True)
+        return ClassEffects(Effect.OTHER, False, False, False, True)
     traits = op_type.get_traits_of_type(MemoryEffect)
     effects = [_of_trait(trait) for trait in traits] or [Effect.OTHER]
     if op_type.name in _PURE:

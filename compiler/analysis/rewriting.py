@@ -93,6 +93,7 @@ class ClassRewriter:
                 rewriter = PatternRewriter(op)
                 rewriter.extend_from_listener(self._listener)
             rewriter.has_done_action = False
+            rewriter.current_operation = op
             rewriter.insertion_point = InsertPoint.before(op)
             rewriter.name_hint = None
             self._apply(op, rules, rewriter)

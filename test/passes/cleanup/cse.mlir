@@ -1,4 +1,4 @@
-// RUN: ingot-opt %s -p 'cse' --split-input-file | filecheck %s
+// RUN: ingot-opt %s -p 'cse' --split-input-file --allow-unregistered-dialect | filecheck %s
 
 // Equal ops become one, also where the second lies deeper; of constants, -0.0 is another than 0.0.
 // CHECK-LABEL: func.func @equal
@@ -118,4 +118,19 @@ func.func @read_in_a_region(%m: memref<4xf32>, %i: index, %x: f32, %c: i1) -> (f
     scf.yield %x : f32
   }
   return %0, %1, %2 : f32, f32, f32
+}
+
+// -----
+
+// An op that nobody knows may write.
+// CHECK-LABEL: func.func @unregistered
+// CHECK:         %[[A:.*]] = memref.load
+// CHECK-NEXT:    "other.write"(%m)
+// CHECK-NEXT:    %[[B:.*]] = memref.load
+// CHECK-NEXT:    return %[[A]], %[[B]]
+func.func @unregistered(%m: memref<4xf32>, %i: index) -> (f32, f32) {
+  %a = memref.load %m[%i] : memref<4xf32>
+  "other.write"(%m) : (memref<4xf32>) -> ()
+  %b = memref.load %m[%i] : memref<4xf32>
+  return %a, %b : f32, f32
 }
