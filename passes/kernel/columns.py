@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.scf import ForOp, IfOp, YieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.type import get_element_type_or_self
 
-from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import match_combiner, reduction_loops, shape_of
 from ingot.compiler.dialects.arith import CmpiOp
 from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
-from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr, BarrierOp
+from ingot.compiler.dialects.gpu import BarrierOp
 from ingot.compiler.dialects.linalg import GenericOp
-from ingot.passes.kernel.cooperative import combine, thread_id
+from ingot.passes.kernel.cooperative import allocate_threadgroup_memory, combine, thread_id
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.joint_reduction import Reduced, Share, reduce_jointly
@@ -88,11 +85,8 @@ class _Columns:
         evaluator = self.evaluator
         shape = (self.schedule.splits, self.schedule.threadgroup[-1])
         element = get_element_type_or_self(value.type)
-        space = AddressSpaceAttr(AddressSpace.WORKGROUP)
-        buffer = memref.AllocOp([], [], MemRefType(element, shape, NoneAttr(), space))
-        buffer.memref.name_hint = "parts"
-        before(self._top()).insert(buffer)
-        view = View(buffer.memref, [Linear()] * 2, [False] * 2, padded=True)
+        buffer = allocate_threadgroup_memory(shape, element, self.ops[0], "parts")
+        view = View(buffer, [Linear()] * 2, [False] * 2, padded=True)
         index = (Linear.of(self.part), self.column)
         store(evaluator, view, index, self._exchanged, value)
         return view
@@ -100,13 +94,6 @@ class _Columns:
     @property
     def _exchanged(self) -> Lanes | None:
         return Lanes(1, self.width) if self.width > 1 else None
-
-    def _top(self) -> Operation:
-        """The op at the kernel's start in which everything is emitted."""
-        op = self.ops[0]
-        while (parent := op.parent_op()) is not None and not isinstance(parent, FuncOp):
-            op = parent
-        return op
 
     def _total(self, reduced: Reduced, view: View, init: SSAValue) -> SSAValue:
         """`init` combined with what the parts have, in order."""

@@ -52,7 +52,7 @@ from ingot.compiler.dialects.gpu import (
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp
 from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
-from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.evaluate import Evaluator, loops_of
 from ingot.passes.kernel.indices import dimension_sizes
 from ingot.passes.kernel.linear import Linear, constant_index
 from ingot.passes.kernel.memory import View
@@ -133,11 +133,7 @@ class RowPlace:
 
     def loops(self, op: GenericOp) -> list[Linear]:
         """The point of an op's loops where the row begins."""
-        out = indexing_maps(op)[len(op.inputs)]
-        loops = [Linear()] * out.num_dims
-        for expr, form in zip(out.results, self.index(op.results[0]), strict=True):
-            assert isinstance(expr, AffineDimExpr), "results are indexed by plain loops"
-            loops[expr.position] = form
+        loops, _ = loops_of(indexing_maps(op)[len(op.inputs)], self.index(op.results[0]), None)
         return loops
 
     def inside(self, value: SSAValue) -> list[int]:
@@ -316,7 +312,7 @@ def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -
     shape, element = shape_of(alloc.tensor), element_type(alloc.tensor)
     pitch = alloc.attributes.get("ingot.pitch")
     stored = (*shape[:-1], pitch.value.data) if isinstance(pitch, IntegerAttr) else shape
-    buffer = _threadgroup_buffer(evaluator, stored, element, alloc)
+    buffer = allocate_threadgroup_memory(stored, element, alloc, alloc.tensor.name_hint)
     target = View(buffer, [Linear()] * len(shape), [False] * len(shape), padded=True)
     evaluator.views[alloc.tensor] = target
     source = alloc.copy
@@ -375,16 +371,16 @@ def load_inside(
     return evaluator.load(View(view.buffer, [Linear()] * rank, [False] * rank), kept, lanes)
 
 
-def _threadgroup_buffer(
-    evaluator: Evaluator, shape: Sequence[int], element: Attribute, alloc: AllocTensorOp
+def allocate_threadgroup_memory(
+    shape: Sequence[int], element: Attribute, user: Operation, name: str | None
 ) -> SSAValue:
-    """Allocate threadgroup memory at the start of the kernel."""
+    """Allocate threadgroup memory at the start of the kernel that `user` belongs to."""
     type_ = MemRefType(element, shape, NoneAttr(), AddressSpaceAttr(AddressSpace.WORKGROUP))
-    top: Operation = alloc
+    top: Operation = user
     while (parent := top.parent_op()) is not None and not isinstance(parent, FuncOp):
         top = parent
     op = memref.AllocOp([], [], type_)
-    op.memref.name_hint = alloc.tensor.name_hint
+    op.memref.name_hint = name
     return before(top).insert(op).memref
 
 

@@ -109,14 +109,7 @@ class Evaluator(MemoryEmitter):
     ) -> SSAValue:
         result = result_index(value)
         out = indexing_maps(op)[len(op.inputs) + result]
-        loops: list[Linear] = [Linear()] * out.num_dims
-        along: int | None = None
-        for position, (expr, form) in enumerate(zip(out.results, index, strict=True)):
-            assert isinstance(expr, AffineDimExpr), "results are indexed by plain loops"
-            loops[expr.position] = form
-            if lanes is not None and lanes.dim == position:
-                along = expr.position
-        loop_lanes = None if lanes is None or along is None else Lanes(along, lanes.width)
+        loops, loop_lanes = loops_of(out, index, lanes)
         values = self.inline(op, loops, loop_lanes)
         for other, code in zip(op.results, values, strict=True):
             if (
@@ -209,6 +202,23 @@ class Evaluator(MemoryEmitter):
         single = AffineMap(len(used), 0, (expr.replace_dims_and_symbols(renumbered, []),))
         apply = affine.ApplyOp([dims[i] for i in used], AffineMapAttr(single))
         return Linear.of(self.emit(apply).result)
+
+
+def loops_of(
+    out: AffineMap, index: Sequence[Linear], lanes: Lanes | None
+) -> tuple[list[Linear], Lanes | None]:
+    """The loops, and the loop of the lanes, that compute a result's element or vector at `index`.
+
+    `out` is the result's map. Loops that it does not use are zero.
+    """
+    loops = [Linear()] * out.num_dims
+    loop_lanes = None
+    for position, (expr, form) in enumerate(zip(out.results, index, strict=True)):
+        assert isinstance(expr, AffineDimExpr), "results are indexed by plain loops"
+        loops[expr.position] = form
+        if lanes is not None and lanes.dim == position:
+            loop_lanes = Lanes(expr.position, lanes.width)
+    return loops, loop_lanes
 
 
 def _distance(start: Sequence[Linear], index: Sequence[Linear], dim: int) -> int | None:

@@ -22,7 +22,7 @@ from ingot.compiler.dialects.scf import ForallOp, InParallelOp
 from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
 from ingot.passes.kernel.indices import Index, apply_map, erase_unused, tile_size
 from ingot.passes.kernel.mapping import block_mapping
-from ingot.passes.kernel.results import related_dims, result_tiles
+from ingot.passes.kernel.results import insert_tile, related_dims
 from ingot.passes.kernel.tiling import Tile, Tiler
 
 
@@ -82,17 +82,7 @@ def tile_kernel(func: FuncOp, schedule: Schedule) -> None:
     inserts: list[ParallelInsertSliceOp] = []
     related = related_dims(old_ops, results, len(tiles))
     for result, dims, shared in zip(results, related, block.args[len(bounds) :], strict=True):
-        ranges = result_tiles(result, dims, tiles)
-        value = tiler.tile_value(result, ranges)
-        insert = ParallelInsertSliceOp(
-            value,
-            shared,
-            [t.offset for t in ranges],
-            [t.size for t in ranges],
-            [1] * len(ranges),
-        )
-        insert.location = result.op.location
-        inserts.append(insert)
+        inserts.append(insert_tile(tiler, result, shared, dims, tiles, result.op))
     inner.insert(InParallelOp(Region(Block(inserts))))
     loop = ForallOp(bounds, inits, Region(block), block_mapping(len(bounds)))
     loop.location = location

@@ -26,7 +26,7 @@ from ingot.passes.kernel.indices import (
     tile_size,
 )
 from ingot.passes.kernel.mapping import is_over_blocks, thread_mapping
-from ingot.passes.kernel.results import related_dims, result_tiles
+from ingot.passes.kernel.results import insert_tile, related_dims
 from ingot.passes.kernel.tiling import Tile, Tiler
 
 
@@ -90,17 +90,7 @@ def tile_threads(blocks: ForallOp, schedule: Schedule) -> None:
     tiles = _thread_tiles(inner, inserts[0].source, related[0], offsets, schedule)
     nested: list[ParallelInsertSliceOp] = []
     for insert, dims, arg in zip(inserts, related, block.args[len(bounds) :], strict=True):
-        ranges = result_tiles(insert.source, dims, tiles)
-        value = tiler.tile_value(insert.source, ranges)
-        inner_insert = ParallelInsertSliceOp(
-            value,
-            arg,
-            [t.offset for t in ranges],
-            [t.size for t in ranges],
-            [1] * len(ranges),
-        )
-        inner_insert.location = insert.location
-        nested.append(inner_insert)
+        nested.append(insert_tile(tiler, insert.source, arg, dims, tiles, insert))
     inner.insert(InParallelOp(Region(Block(nested))))
     loop = ForallOp(bounds, shared, Region(block), thread_mapping(len(bounds)))
     loop.location = blocks.location

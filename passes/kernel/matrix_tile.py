@@ -27,17 +27,13 @@ from ingot.compiler.dialects.gpu_matrix import (
 )
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 from ingot.passes.kernel.contraction_loops import ContractionLoops
+from ingot.passes.kernel.cooperative import allocate_threadgroup_memory
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.reduction import narrow, widen_accumulator
-from ingot.passes.kernel.staging import (
-    VECTOR_BYTES,
-    Layout,
-    StagedTile,
-    allocate_threadgroup_memory,
-)
+from ingot.passes.kernel.staging import VECTOR_BYTES, Layout, StagedTile
 from ingot.passes.kernel.store import store
 
 _LANES = 32

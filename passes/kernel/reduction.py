@@ -31,7 +31,7 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.arith import AddfOp, ExtFOp, MulfOp, TruncFOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
-from ingot.passes.kernel.evaluate import Evaluator
+from ingot.passes.kernel.evaluate import Evaluator, loops_of
 from ingot.passes.kernel.indices import dimension_sizes, result_index
 from ingot.passes.kernel.linear import Linear, constant_index, linear_of_expr
 from ingot.passes.kernel.memory import shift
@@ -113,23 +113,6 @@ def reduce_points(
         for value, map_, code in zip(op.results, maps, values, strict=True):
             index, own_lanes = _index_of(map_, start, loop_lanes)
             evaluator.remember(value, index, own_lanes, code)
-
-
-def loops_of(
-    out: AffineMap, index: Sequence[Linear], lanes: Lanes | None
-) -> tuple[list[Linear], Lanes | None]:
-    """The loops, and the loop of the lanes, that compute a result's element or vector at `index`.
-
-    `out` is the result's map. Loops that it does not use are zero.
-    """
-    loops = [Linear()] * out.num_dims
-    loop_lanes = None
-    for position, (expr, form) in enumerate(zip(out.results, index, strict=True)):
-        assert isinstance(expr, AffineDimExpr), "results are indexed by plain loops"
-        loops[expr.position] = form
-        if lanes is not None and lanes.dim == position:
-            loop_lanes = Lanes(expr.position, lanes.width)
-    return loops, loop_lanes
 
 
 def _index_of(

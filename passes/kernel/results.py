@@ -9,16 +9,31 @@ from xdsl.ir import Operation, SSAValue
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.shared_loops import Dims, shared_dims
 from ingot.compiler.analysis.structured import shape_of
+from ingot.compiler.dialects.tensor import ParallelInsertSliceOp
 from ingot.passes.kernel.indices import dimension_sizes
-from ingot.passes.kernel.tiling import Tile
+from ingot.passes.kernel.tiling import Tile, Tiler
 
 
-def result_tiles(result: SSAValue, dims: Dims, tiles: list[Tile]) -> tuple[Tile, ...]:
-    """The range of a result that a tile of the shared loops computes."""
-    return tuple(
+def insert_tile(
+    tiler: Tiler, value: SSAValue, dest: SSAValue, dims: Dims, tiles: list[Tile], place: Operation
+) -> ParallelInsertSliceOp:
+    """What puts the part of a value that a tile of the shared loops computes into `dest`.
+
+    `dims` are the shared loops of its dimensions; the op has the location of `place`.
+    """
+    ranges = tuple(
         Tile(0, size) if loop is None else tiles[loop]
-        for loop, size in zip(dims, dimension_sizes(result), strict=True)
+        for loop, size in zip(dims, dimension_sizes(value), strict=True)
     )
+    insert = ParallelInsertSliceOp(
+        tiler.tile_value(value, ranges),
+        dest,
+        [t.offset for t in ranges],
+        [t.size for t in ranges],
+        [1] * len(ranges),
+    )
+    insert.location = place.location
+    return insert
 
 
 def related_dims(ops: Sequence[Operation], results: Sequence[SSAValue], count: int) -> list[Dims]:

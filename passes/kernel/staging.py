@@ -11,23 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from xdsl.dialects import memref
 from xdsl.dialects.bufferization import AllocTensorOp
-from xdsl.dialects.builtin import MemRefType, NoneAttr
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from ingot.compiler.analysis.building import before
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.analysis.structured import element_type, indexing_maps, shape_of
 from ingot.compiler.dialects.arith import CmpiOp, SelectOp
-from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
 from ingot.compiler.dialects.gpu_matrix import MMAMatrixType, SubgroupMmaLoadMatrixOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.tensor import PadOp
 from ingot.passes.kernel.contraction_loops import ContractionLoops
-from ingot.passes.kernel.cooperative import load_inside
+from ingot.passes.kernel.cooperative import allocate_threadgroup_memory, load_inside
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes
@@ -221,17 +216,3 @@ def _staged(value: SSAValue) -> AllocTensorOp:
 
 def _bytes(element: object) -> int:
     return max(1, int(getattr(element, "bitwidth", 32)) // 8)
-
-
-def allocate_threadgroup_memory(
-    shape: Sequence[int], element: Attribute, user: Operation, name: str
-) -> SSAValue:
-    """Allocate threadgroup memory at the start of the kernel that `user` belongs to."""
-    space = AddressSpaceAttr(AddressSpace.WORKGROUP)
-    type_ = MemRefType(element, shape, NoneAttr(), space)
-    top: Operation = user
-    while (parent := top.parent_op()) is not None and not isinstance(parent, FuncOp):
-        top = parent
-    op = memref.AllocOp([], [], type_)
-    op.memref.name_hint = name
-    return before(top).insert(op).memref
