@@ -141,9 +141,12 @@ def _late_accessors(op_def: OpDef | LateDefinition, custom_verify: CustomVerify)
     return _accessors(op_def, custom_verify)
 
 
+_ABOVE = frozenset(Operation.__mro__)
+
+
 def _classes_with_fields(op_type: OpType) -> list[type]:
     """As `OpDef.from_pyrdl` looks at them."""
-    return [cls for cls in op_type.mro() if cls is not Generic and cls not in Operation.mro()]
+    return [cls for cls in op_type.__mro__ if cls is not Generic and cls not in _ABOVE]
 
 
 def _merged_traits(op_type: OpType) -> OpTraits:
