@@ -342,8 +342,8 @@ def _msl_problems(compiled: Compiled, name: str) -> tuple[Message, ...]:
 
 
 def emitted(compiled: Compiled, emit: Emit, output: str, name: str) -> bytes:
-    """The bytes to write for the program in the file `name`; a `.spv` file takes the words of the
-    only kernel."""
+    """The bytes to write for the program that C calls `name`; a `.spv` file takes the words of
+    the only kernel."""
     if emit == "bundle":
         from ingot.targets.bundle.writer import write_bundle
 
@@ -351,7 +351,7 @@ def emitted(compiled: Compiled, emit: Emit, output: str, name: str) -> bytes:
     if emit == "c-header":
         from ingot.targets.bundle.c_code import c_header
 
-        return c_header(compiled.bundle, Path(name).stem).encode()
+        return c_header(compiled.bundle, name).encode()
     if emit == "spirv" and output.endswith(".spv"):
         kernels = [kernel for target in compiled.targets for kernel in target.kernels]
         if len(kernels) != 1:

@@ -208,6 +208,17 @@ def test_files_become_one_bundle(folder: Path) -> None:
     assert [function.name for function in bundle.functions] == ["f", "h"]
 
 
+@pytest.mark.parametrize("words", [(), ("--name", "a.b")])
+def test_a_header_declares_what_an_array_defines(folder: Path, words: tuple[str, ...]) -> None:
+    Path("model.v2.mlir").write_text(GOOD.format("cos"))
+    made = ["compile", "model.v2.mlir", *TARGET, *words]
+    assert ingot(*made, "-o", "model.ingot", "--embed", "model.c").exit_code == 0
+    assert ingot(*made, "--emit", "c-header", "-o", "model.h").exit_code == 0
+    name = "a_b" if words else "model_v2"
+    assert f" {name}_bundle[" in Path("model.c").read_text()
+    assert f" {name}_bundle[];" in Path("model.h").read_text()
+
+
 def test_two_functions_of_one_name_are_refused_where_the_second_stands(folder: Path) -> None:
     done = ingot("compile", "exp.mlir", "sin.mlir", "-o", "both.ingot", *TARGET)
     assert done.exit_code == 1
