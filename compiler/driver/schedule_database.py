@@ -134,8 +134,6 @@ def _check(path: Path, database: sqlite3.Connection, *, create: bool) -> None:
         raise ScheduleDatabaseError(f"{path}: this is another program's database")
     if not create:
         raise ScheduleDatabaseError(f"{path}: this is no schedule database")
-    # Readers go on while one process writes.
-    database.execute("PRAGMA journal_mode = WAL")
     # Of several processes that find the file empty one makes the table.
     with database:
         database.execute("BEGIN IMMEDIATE")

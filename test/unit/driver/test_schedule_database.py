@@ -31,6 +31,15 @@ def test_rows_come_back_and_are_replaced(tmp_path):
     assert read_database(path) == [found("a", when="2026-01-02"), found("b")]
 
 
+def test_readers_need_no_more_than_the_file(tmp_path):
+    path = tmp_path / "found.db"
+    store_schedules(path, [found()])
+    assert read_database(path) == [found()]
+    assert list(tmp_path.iterdir()) == [path]
+    with sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True) as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
 def test_a_compilation_sees_the_latest_of_its_targets_and_compiler(tmp_path):
     path = tmp_path / "found.db"
     rows = [found(device="x", when="2026-01-02"), found(device="y"), found(compiler="0.0.1")]
