@@ -68,7 +68,8 @@ class OptCommand(MlirCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Before the rest: a plugin's passes may be flags, too.
-        load_plugins(_values_of(args, _PLUGIN_FLAGS))
+        if not ctx.resilient_parsing:  # else a shell asks for completions
+            load_plugins(_values_of(args, _PLUGIN_FLAGS))
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -79,6 +79,12 @@ def test_words_that_fit_are_offered(line: str, words: list[str], folder: Path) -
     assert offered(line, folder) == words
 
 
+def test_plugins_are_not_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise SystemExit('ran')\n")
+    for file in ("mine.py", "missing.py"):
+        assert "--passes" in offered(f"ingot opt --load-pass-plugin {file} --pass", tmp_path)
+
+
 def test_devices_are_the_back_ends() -> None:
     assert {"metal", "vulkan", "host"} <= set(offered("ingot run a.ingot --device "))
 
