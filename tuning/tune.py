@@ -21,6 +21,7 @@ from ingot.compiler.driver.schedules import (
 )
 from ingot.tuning.journal import Journal
 from ingot.tuning.measure import DeviceDescription
+from ingot.tuning.process import WorkerDied
 from ingot.tuning.report import OnProgress, Report, Request, TuningError
 from ingot.tuning.session import Session
 from ingot.tuning.workers import Workers
@@ -40,7 +41,10 @@ def tune(
     Raises what compiling the program raises, `TuningError`, `ScheduleDatabaseError`, and what the
     device reports.
     """
-    device = workers.describe(request.device)
+    try:
+        device = workers.describe(request.device)
+    except WorkerDied as error:
+        raise TuningError(f"the device {request.device} cannot be asked: {error}") from None
     request = replace(request, target=request.target or device.target)
     if database is not None and database.exists():
         request = replace(request, hints=_hints(database, request.target))

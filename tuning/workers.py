@@ -21,7 +21,7 @@ class Workers(Protocol):
         ...
 
     def describe(self, device: str) -> DeviceDescription:
-        """What the device is; raises `TuningError` where it cannot be opened."""
+        """What the device is; raises what opening it raises, `WorkerDied` where that kills."""
         ...
 
     def submit(self, task: Task) -> None:

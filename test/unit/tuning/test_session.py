@@ -10,6 +10,7 @@ import pytest
 from ingot.compiler.driver.schedule_database import read_database
 from ingot.compiler.driver.schedules import read_schedules
 from ingot.tuning.measure import DeviceDescription, KernelBuild, Outcome
+from ingot.tuning.process import WorkerDied
 from ingot.tuning.report import Request, TuningError
 from ingot.tuning.tune import tune
 
@@ -24,6 +25,13 @@ func.func @main(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf3
 }
 """
 ROUNDS = 12
+
+
+class Dead:
+    """Workers that opening the device kills."""
+
+    def describe(self, device):
+        raise WorkerDied(f"opening {device} ended the process")
 
 
 class MadeUp:
@@ -190,3 +198,9 @@ def test_a_program_that_does_not_run_is_not_searched(tmp_path):
 def test_an_output_that_cannot_be_written_is_told_first(tmp_path):
     with pytest.raises(TuningError, match="cannot write: No such file"):
         tune(request(), tmp_path / "no" / "out.json", None, MadeUp(wide_vectors_win))
+
+
+def test_a_device_that_kills_is_named(tmp_path):
+    request = Request(PROGRAM, "matmul.mlir", "vulkan", 1.0)
+    with pytest.raises(TuningError, match="the device vulkan cannot be asked: opening vulkan"):
+        tune(request, tmp_path / "out.json", None, Dead())
