@@ -21,8 +21,10 @@ from ingot.tools.table import columns
 from ingot.tools.units import size_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ingot.compiler.driver.history import History
-    from ingot.targets.bundle.model import Bundle, Kernel
+    from ingot.targets.bundle.model import Bundle, Kernel, Variant
 
 
 @click.command("inspect", context_settings={"help_option_names": ["-h", "--help"]})
@@ -77,20 +79,19 @@ def command(
         raise CommandLineError("error: --source is for the page: write --html FILE")
     sources = Sources()
     with reported(debug, sources):
-        bundle, history = _read(file, target, sources)
-        names = [variant.target for variant in bundle.variants]
-        if target is not None and target not in names:
-            raise CommandLineError(
-                f"{file}: error: no variant for {target}; it has {', '.join(names)}"
-            )
+        bundle, history = _read(file, target, sources, with_history=html is not None)
+        variant = next((v for v in bundle.variants if target in (None, v.target)), None)
+        if variant is None:
+            names = ", ".join(v.target for v in bundle.variants)
+            raise CommandLineError(f"{file}: error: no variant for {target}; it has {names}")
         if source is not None:
-            history = _remade(bundle, target, file, source, sources)
+            history = _remade(bundle, variant, file, source, sources)
         if html is not None:
             from ingot.tools.page.build import page_html
 
             write_output(html, page_html(bundle, target, _name(file), history).encode())
         else:
-            click.echo(_text(bundle, target, file, as_json, plan, cost, msl_of, spirv_of))
+            click.echo(_text(bundle, variant, file, as_json, plan, cost, msl_of, spirv_of))
 
 
 def _check_forms(**forms: object) -> None:
@@ -100,14 +101,16 @@ def _check_forms(**forms: object) -> None:
         raise CommandLineError(f"error: {' and '.join(given)} are several forms; choose one")
 
 
-def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, History | None]:
-    """A bundle; of a program what it compiles to, and how."""
+def _read(
+    file: str, target: str | None, sources: Sources, *, with_history: bool
+) -> tuple[Bundle, History | None]:
+    """A bundle; of a program what it compiles to, and with `with_history` how."""
     data = read_bytes(file)
     if data[4:8] == IDENTIFIER or (target is None and not _is_text(data)):
         from ingot.targets.bundle.reader import read_bundle
 
         return read_bundle(data, "<stdin>" if file == "-" else file), None
-    from ingot.tools.compile import check_target_names
+    from ingot.tools.compile import check_target_names, compile_with_progress
 
     if target is None:
         raise CommandLineError(
@@ -116,8 +119,14 @@ def _read(file: str, target: str | None, sources: Sources) -> tuple[Bundle, Hist
         )
     check_target_names((target,))
     text = text_of(data, file, sources)
-    history = _compiled(text, sources.main, target)
-    return history.bundle, history
+    if with_history:
+        history = _compiled(text, sources.main, target)
+        return history.bundle, history
+    from ingot.compiler.driver.options import CompileOptions
+
+    compiled = compile_with_progress(text, sources.main, CompileOptions((target,)))
+    _warn(sources.main, compiled.warnings)
+    return compiled.bundle, None
 
 
 def _is_text(data: bytes) -> bool:
@@ -136,21 +145,22 @@ def _compiled(text: str, name: str, target: str, **choices: Any) -> History:
         from ingot.compiler.driver.options import CompileOptions
 
         history = compile_with_history(text, name, CompileOptions((target,), **choices), step)
-    for sentence in history.warnings:
-        click.echo(f"{name}: warning: {sentence}", err=True)
+    _warn(name, history.warnings)
     return history
 
 
-def _remade(
-    bundle: Bundle, target: str | None, file: str, source: str, sources: Sources
-) -> History:
+def _warn(name: str, sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        click.echo(f"{name}: warning: {sentence}", err=True)
+
+
+def _remade(bundle: Bundle, variant: Variant, file: str, source: str, sources: Sources) -> History:
     """How a variant of a bundle was made from `source`: compiled again, to the same code."""
     from ingot.compiler.frontends.source import SourceText
 
     text = text_of(read_bytes(source), source, sources)
     if SourceText.of(text).digest != bundle.provenance.input_hash:
         raise CommandLineError(f"{source}: error: {file} was not made from this program")
-    variant = next(v for v in bundle.variants if target in (None, v.target))
     demoted = "demote-f64{all=true}" in bundle.provenance.pipeline
     choices = {"math": variant.math_mode, "demote_f64": demoted}
     history = _compiled(text, sources.main, variant.target, **choices)
@@ -172,7 +182,7 @@ def _name(file: str) -> str:
 
 def _text(
     bundle: Bundle,
-    target: str | None,
+    variant: Variant,
     file: str,
     as_json: bool,
     plan: bool,
@@ -180,9 +190,8 @@ def _text(
     msl_of: str | None,
     spirv_of: str | None,
 ) -> str:
-    variant = next(v for v in bundle.variants if target in (None, v.target))
     if msl_of is not None:
-        kernel = _kernel(bundle, target, msl_of, file)
+        kernel = _kernel(variant, msl_of, file)
         if not kernel.msl:
             raise CommandLineError(
                 f"{file}: error: {variant.target} has no MSL; --spirv shows its kernels"
@@ -191,7 +200,7 @@ def _text(
     if spirv_of is not None:
         from ingot.targets.spirv import disassemble
 
-        return disassemble(_kernel(bundle, target, spirv_of, file).spirv)
+        return disassemble(_kernel(variant, spirv_of, file).spirv)
     if cost:
         from ingot.tools.cost_text import cost_json, cost_text
 
@@ -199,18 +208,17 @@ def _text(
     if as_json:
         from ingot.tools.description import describe_bundle
 
-        return json.dumps(describe_bundle(bundle, target), indent=2)
+        return json.dumps(describe_bundle(bundle, variant.target), indent=2)
     if plan:
         from ingot.tools.plan_text import plan_text
 
         return plan_text(bundle, variant)
-    return overview(file, bundle, target)
+    return overview(file, bundle, variant.target)
 
 
-def _kernel(bundle: Bundle, target: str | None, name: str, file: str) -> Kernel:
+def _kernel(variant: Variant, name: str, file: str) -> Kernel:
     from difflib import get_close_matches
 
-    variant = next(v for v in bundle.variants if target in (None, v.target))
     for kernel in variant.kernels:
         if kernel.name == name:
             return kernel

@@ -197,3 +197,18 @@ def test_every_key_of_the_json_is_described(bundles: dict[str, str]) -> None:
             found = set(keys(json.loads(invoke(name, "--json", *form).output)))
             missing = {key for key in found if f"`{key}`" not in page}
             assert not missing
+
+
+def test_a_program_is_shown_as_its_bundle(tmp_path: Path) -> None:
+    program, bundle = tmp_path / "p.mlir", tmp_path / "p.ingot"
+    program.write_text(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        '  %y = math.exp %x : tensor<4xf32> loc("model.py":7:3)\n'
+        "  return %y : tensor<4xf32>\n}\n"
+    )
+    words = ["compile", str(program), "-o", str(bundle), "--target", "metal:apple7"]
+    assert CliRunner().invoke(main, words, prog_name="ingot").exit_code == 0
+    shown = invoke(str(program), "--target", "metal:apple7", "--json")
+    assert shown.exit_code == 0
+    assert "model.py:7:3" in shown.stdout
+    assert json.loads(shown.stdout) == json.loads(invoke(str(bundle), "--json").stdout)
