@@ -15,9 +15,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import exp, log
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
 from bench.transformer import transformer
@@ -120,12 +119,8 @@ def measure(program: Program, target: str, repeats: int, iree: str | None, scrat
     command = str(Path(sys.executable).with_name("ingot"))
     ingot = [command, "compile", str(program.file), "-o", str(scratch / "out.ingot")]
     ingot += ["--target", target]
-    other = [] if iree is None else [iree, str(program.file), "-o", str(scratch / "out.vmfb")]
-    if iree is not None:
-        other += [
-            "--iree-hal-target-backends=metal-spirv",
-            "--iree-metal-compile-to-metallib=false",
-        ]
+    out = str(scratch / "out.vmfb")
+    other = [] if iree is None else [iree, str(program.file), "-o", out, *IREE_OPTIONS]
     environment = {**os.environ, "INGOT_CACHE_DIR": str(scratch / "cache")}
     row = Row(program, Measured(), Measured(), Measured())
     # The first run writes byte code and fills the cache of the last column.
@@ -165,7 +160,7 @@ def summary(rows: Sequence[Row], suite: str) -> str:
     ratios = [r for row in mine if (r := _ratio(row.ingot.cpu, row.iree.cpu)) is not None]
     if not ratios:
         return f"{suite}: no program that both compile"
-    mean = exp(sum(map(log, ratios)) / len(ratios))
+    mean = geometric_mean(ratios)
     text = (
         f"{suite}: CPU of Ingot over IREE's {mean:.2f} (geometric mean), {max(ratios):.2f} at most"
     )

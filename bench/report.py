@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 
 from bench.cases import Case
 from bench.measure import Entry
@@ -22,11 +22,6 @@ class Row:
         """How many times as long as Ingot's call another peer's takes."""
         ours, theirs = self.entries["ingot"].call, self.entries[peer].call
         return theirs / ours if ours and theirs else None
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """Of at least one positive value."""
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def table(rows: Sequence[Row], peers: Sequence[str], peaks: Peaks) -> str:

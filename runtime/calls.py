@@ -99,3 +99,10 @@ def as_result(arrays: Sequence[Array]) -> Result:
             return one
         case _:
             return tuple(arrays)
+
+
+def as_list(result: Result) -> list[Array]:
+    """The results of a call, however many."""
+    if result is None:
+        return []
+    return list(result) if isinstance(result, tuple) else [result]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ingot.targets.bundle import model
 from ingot.tools.description import Json, describe_bundle
@@ -18,6 +18,16 @@ def spell(type_: model.TensorType) -> str:
     """A type as MLIR spells its inside: `64x1000xf32`, `f32` for a scalar."""
     sizes = ["?" if size < 0 else str(size) for size in type_.shape]
     return "x".join([*sizes, type_.dtype.name.lower()])
+
+
+def operand_text(operand: model.Operand) -> str:
+    """A number, or the register that holds it."""
+    return f"%{operand.index}" if isinstance(operand, model.Register) else str(operand)
+
+
+def parameter_name(names: Sequence[str], index: int, prefix: str) -> str:
+    """The name of an argument or result, with one for those without: `arg0`."""
+    return (names[index] if index < len(names) else "") or f"{prefix}{index}"
 
 
 def _lines(bundle: model.Bundle) -> Iterator[str]:

@@ -15,8 +15,11 @@ from ingot.tools.messages import Form, messages_text
 from ingot.tools.report import (
     CommandLineError,
     debug_option,
+    demote_f64_option,
+    math_option,
     read_bytes,
     reported,
+    targets_option,
     timing_option,
 )
 from ingot.tools.startup import lean_process
@@ -66,13 +69,7 @@ class CompileCommand(click.Command):
     help="Compile so many files at once; 0 is one for each processor.",
 )
 @click.option("-k", "--keep-going", is_flag=True, help="Compile the other files after an error.")
-@click.option(
-    "--target",
-    "targets",
-    multiple=True,
-    metavar="TARGET",
-    help="Compile for this target (see `ingot targets`); may be given several times.",
-)
+@targets_option
 @click.option(
     "--emit",
     type=click.Choice(["mlir", "spirv", "msl", "c-header", "bundle"]),
@@ -81,14 +78,8 @@ class CompileCommand(click.Command):
     help="What to write: the final IR, the kernels' SPIR-V as text, their MSL, a header with typed"
     " functions for C, a bundle.",
 )
-@click.option(
-    "--math",
-    type=click.Choice(["safe", "fast", "strict"]),
-    default="safe",
-    show_default=True,
-    help="safe: IEEE special values; strict: also no contraction to fma; fast: fast math.",
-)
-@click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@math_option()
+@demote_f64_option
 @click.option("--dump-dir", metavar="DIR", help="Leave every stage and every kernel's files here.")
 @click.option(
     "--print-after", multiple=True, metavar="PASS", help="Print the IR after this pass (stderr)."

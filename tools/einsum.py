@@ -9,7 +9,9 @@ import click
 from ingot.tools.report import (
     Sources,
     debug_option,
+    math_option,
     reported,
+    targets_option,
     timed,
     timing_option,
     write_output,
@@ -41,13 +43,7 @@ _NAME = "einsum.tin"
 )
 @click.option("--fixed-order", is_flag=True, help="Do not reorder chains of contractions.")
 @click.option("-o", "--output", metavar="FILE", help="Write here; `-` is standard output.")
-@click.option(
-    "--target",
-    "targets",
-    multiple=True,
-    metavar="TARGET",
-    help="Compile for this target (see `ingot targets`); may be given several times.",
-)
+@targets_option
 @click.option(
     "--emit",
     type=click.Choice(["mlir", "spirv", "msl", "bundle"]),
@@ -55,13 +51,7 @@ _NAME = "einsum.tin"
     show_default=True,
     help="What to write: the program on tensors, the kernels' SPIR-V, their MSL, a bundle.",
 )
-@click.option(
-    "--math",
-    type=click.Choice(["safe", "fast", "strict"]),
-    default="safe",
-    show_default=True,
-    help="safe: IEEE special values; strict: also no contraction to fma; fast: fast math.",
-)
+@math_option()
 @timing_option
 @debug_option
 def command(

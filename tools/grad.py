@@ -9,8 +9,11 @@ import click
 from ingot.tools.report import (
     Sources,
     debug_option,
+    demote_f64_option,
+    math_option,
     read_text,
     reported,
+    targets_option,
     timed,
     timing_option,
     write_output,
@@ -30,13 +33,7 @@ if TYPE_CHECKING:
     help="Arguments, by name or position; all floats without `ingot.nograd` when left out.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write here; `-` is standard output.")
-@click.option(
-    "--target",
-    "targets",
-    multiple=True,
-    metavar="TARGET",
-    help="Compile for this target (see `ingot targets`); may be given several times.",
-)
+@targets_option
 @click.option(
     "--emit",
     type=click.Choice(["mlir", "bundle"]),
@@ -51,14 +48,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="The Jacobian-vector product: tangents of arguments in, tangents of results out.",
 )
-@click.option(
-    "--math",
-    type=click.Choice(["safe", "fast", "strict"]),
-    default="safe",
-    show_default=True,
-    help="safe: IEEE special values; strict: also no contraction to fma; fast: fast math.",
-)
-@click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@math_option()
+@demote_f64_option
 @timing_option
 @debug_option
 def command(

@@ -67,8 +67,9 @@ class Mismatch:
         from ingot.compiler.driver.options import CompileOptions
         from ingot.compiler.driver.verify_values import compare, reference_results
         from ingot.runtime import LoadedBundle, open_device
+        from ingot.runtime.calls import as_list
         from ingot.runtime.io import read_inputs
-        from ingot.tools.run import as_list, target_for
+        from ingot.tools.run import target_for
 
         try:
             device = open_device(self.device)

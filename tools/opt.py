@@ -10,6 +10,7 @@ from ingot.tools.report import (
     debug_option,
     read_text,
     reported,
+    timed,
     version_option,
 )
 from ingot.tools.startup import lean_process
@@ -131,33 +132,30 @@ def command(
     with reported(debug, sources):
         from ingot.compiler.driver.opt import OptOptions, run_opt
         from ingot.compiler.driver.pass_pipeline import Instrumentation
-        from ingot.compiler.driver.timing import Timing, timing_text
 
-        measured = Timing() if timing else None
-        options = OptOptions(
-            pipeline=",".join(pipelines),
-            split_input=split_input_file,
-            verify_diagnostics=verify_diagnostics,
-            verify_roundtrip=verify_roundtrip,
-            dump_pipeline=dump_pass_pipeline,
-            print_generic=print_generic,
-            print_locations=print_locations,
-            allow_unregistered=allow_unregistered_dialect,
-            instrumentation=Instrumentation(
-                verify_each=verify_each,
-                print_before=frozenset(print_before),
-                print_before_all=print_before_all,
-                print_after=frozenset(print_after),
-                print_after_all=print_after_all,
+        with timed(timing) as measured:
+            options = OptOptions(
+                pipeline=",".join(pipelines),
+                split_input=split_input_file,
+                verify_diagnostics=verify_diagnostics,
+                verify_roundtrip=verify_roundtrip,
+                dump_pipeline=dump_pass_pipeline,
                 print_generic=print_generic,
-                timing=measured,
-                keep_before=not debug,
-            ),
-        )
-        text, name = read_text(file, sources)
-        result = run_opt(text, name, options)
-        if measured is not None:
-            click.echo(timing_text(measured), nl=False, err=True)
+                print_locations=print_locations,
+                allow_unregistered=allow_unregistered_dialect,
+                instrumentation=Instrumentation(
+                    verify_each=verify_each,
+                    print_before=frozenset(print_before),
+                    print_before_all=print_before_all,
+                    print_after=frozenset(print_after),
+                    print_after_all=print_after_all,
+                    print_generic=print_generic,
+                    timing=measured,
+                    keep_before=not debug,
+                ),
+            )
+            text, name = read_text(file, sources)
+            result = run_opt(text, name, options)
         finish(result, "\n// -----\n".join(result.outputs).encode(), output, sources)
 
 

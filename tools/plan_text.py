@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from ingot.targets.bundle import model
-from ingot.tools.bundle_text import spell
+from ingot.tools.bundle_text import operand_text, parameter_name, spell
 from ingot.tools.units import size_text
 
 _SIGNS = {
@@ -47,7 +47,7 @@ class _Plan:
         for i, type_ in enumerate(function.results):
             yield f"  result {self._parameter('result', i)}: {spell(type_)}"
         if isinstance(body.transient, model.Register):
-            yield f"  transient: {_operand(body.transient)} bytes"
+            yield f"  transient: {operand_text(body.transient)} bytes"
         elif body.transient_size:
             size, bound = size_text(body.transient_size), size_text(body.transient_lower_bound)
             yield f"  transient: {size}, at least {bound}"
@@ -61,12 +61,14 @@ class _Plan:
         match step:
             case model.Size():
                 name = self._parameter("arg", step.argument)
-                return f"{_operand(step.target)} = size {step.dimension} of {name}"
+                return f"{operand_text(step.target)} = size {step.dimension} of {name}"
             case model.Compute():
-                formula = _SIGNS[step.operation].format(_operand(step.lhs), _operand(step.rhs))
-                return f"{_operand(step.target)} = {formula}"
+                formula = _SIGNS[step.operation].format(
+                    operand_text(step.lhs), operand_text(step.rhs)
+                )
+                return f"{operand_text(step.target)} = {formula}"
             case model.Check():
-                return f"refuse unless {_operand(step.condition)}: {step.message}"
+                return f"refuse unless {operand_text(step.condition)}: {step.message}"
 
     def _commands(self, commands: Sequence[model.Command], indent: str) -> Iterator[str]:
         deeper = indent + "  "
@@ -82,20 +84,21 @@ class _Plan:
                 case model.Barrier():
                     yield f"{indent}barrier"
                 case model.Load():
-                    yield f"{indent}{_operand(command.target)} = load {self._range(command.source)}"
+                    target, source = operand_text(command.target), self._range(command.source)
+                    yield f"{indent}{target} = load {source}"
                 case model.Store():
-                    value, target = _operand(command.value), self._range(command.target)
+                    value, target = operand_text(command.value), self._range(command.target)
                     yield f"{indent}store {value} to {target}"
                 case model.Loop():
-                    yield f"{indent}repeat {_operand(command.count)} times"
+                    yield f"{indent}repeat {operand_text(command.count)} times"
                     yield from self._commands(command.body, deeper)
                 case model.While():
-                    yield f"{indent}while {_operand(command.proceed)}, which is computed by"
+                    yield f"{indent}while {operand_text(command.proceed)}, which is computed by"
                     yield from self._commands(command.condition, deeper)
                     yield f"{indent}do"
                     yield from self._commands(command.body, deeper)
                 case model.If():
-                    yield f"{indent}if {_operand(command.condition)}"
+                    yield f"{indent}if {operand_text(command.condition)}"
                     yield from self._commands(command.then, deeper)
                     if command.otherwise:
                         yield f"{indent}else"
@@ -105,7 +108,7 @@ class _Plan:
 
     def _dispatch(self, dispatch: model.Dispatch, indent: str) -> Iterator[str]:
         kernel = self.variant.kernels[dispatch.kernel]
-        groups = " x ".join(map(_operand, dispatch.groups))
+        groups = " x ".join(map(operand_text, dispatch.groups))
         threads = " x ".join(map(str, kernel.threadgroup_size))
         yield f"{indent}dispatch {kernel.name}, {groups} groups of {threads} threads"
         for ref, binding in zip(dispatch.bindings, kernel.bindings, strict=True):
@@ -117,7 +120,7 @@ class _Plan:
     def _parameter(self, prefix: str, index: int) -> str:
         is_result = prefix == "result"
         names = self.function.result_names if is_result else self.function.argument_names
-        return (names[index] if index < len(names) else "") or f"{prefix}{index}"
+        return parameter_name(names, index, prefix)
 
     def _range(self, ref: model.BufferRef) -> str:
         """`x`, where it is all of an argument; else with the bytes: `transient[0:64]`."""
@@ -133,7 +136,7 @@ class _Plan:
             case model.BufferKind.TRANSIENT:
                 name, type_ = "transient", None
         if not (isinstance(ref.offset, int) and isinstance(ref.length, int)):
-            start, length = _operand(ref.offset), _operand(ref.length)
+            start, length = operand_text(ref.offset), operand_text(ref.length)
             return (
                 f"{name}[0:{length}]" if ref.offset == 0 else f"{name}[{start}:{start} + {length}]"
             )
@@ -144,7 +147,3 @@ class _Plan:
         ):
             return name
         return f"{name}[{ref.offset}:{ref.offset + ref.length}]"
-
-
-def _operand(operand: model.Operand) -> str:
-    return f"%{operand.index}" if isinstance(operand, model.Register) else str(operand)

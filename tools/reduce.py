@@ -15,6 +15,7 @@ from ingot.tools.report import (
     Sources,
     debug_option,
     fail,
+    math_option,
     read_text,
     reported,
     write_output,
@@ -55,13 +56,7 @@ if TYPE_CHECKING:
     "-p", "--passes", "--pass-pipeline", "pipeline", metavar="PIPELINE", help="For --crash."
 )
 @click.option("--target", "targets", multiple=True, metavar="TARGET", help="For --crash.")
-@click.option(
-    "--math",
-    type=click.Choice(["safe", "fast", "strict"]),
-    default="safe",
-    show_default=True,
-    help="How programs are compiled, for --crash and --mismatch.",
-)
+@math_option("How programs are compiled, for --crash and --mismatch.")
 @click.option(
     "--device", default="host", show_default=True, metavar="DEVICE", help="For --mismatch."
 )

@@ -7,11 +7,11 @@ the compiler.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn
+from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import click
 
@@ -21,10 +21,35 @@ from ingot.tools.messages import Message
 if TYPE_CHECKING:
     from ingot.compiler.driver.timing import Timing
 
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
 debug_option = click.option("--debug", is_flag=True, help="Show the Python traceback of a failure.")
 timing_option = click.option(
     "--timing", is_flag=True, help="Report the time of each phase and pass as a tree (stderr)."
 )
+
+targets_option = click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help="Compile for this target (see `ingot targets`); may be given several times.",
+)
+demote_f64_option = click.option(
+    "--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it."
+)
+_MATH = "safe: IEEE special values; strict: also no contraction to fma; fast: fast math."
+
+
+def math_option(help: str = _MATH) -> Callable[[FunctionT], FunctionT]:
+    """The option `--math`."""
+    return click.option(
+        "--math",
+        type=click.Choice(["safe", "fast", "strict"]),
+        default="safe",
+        show_default=True,
+        help=help,
+    )
 
 
 class CommandLineError(click.ClickException):

@@ -13,7 +13,9 @@ from ingot.tools.report import (
     CommandLineError,
     Sources,
     debug_option,
+    demote_f64_option,
     fail,
+    math_option,
     read_bytes,
     reported,
     text_of,
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
     from ingot.compiler.driver.options import MathMode
     from ingot.runtime import LoadedBundle, Signature
-    from ingot.runtime.calls import Result
     from ingot.runtime.dtypes import Array
     from ingot.runtime.hal import Device, Timing
     from ingot.targets.bundle.model import Bundle
@@ -64,14 +65,8 @@ if TYPE_CHECKING:
     help="Keep the kernels of a bundle from a stranger to their buffers; slower.",
 )
 @click.option("--verify", is_flag=True, help="Compare with the reference evaluator (.mlir only).")
-@click.option(
-    "--math",
-    type=click.Choice(["safe", "fast", "strict"]),
-    default="safe",
-    show_default=True,
-    help="How a program is compiled; a bundle has its own.",
-)
-@click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@math_option("How a program is compiled; a bundle has its own.")
+@demote_f64_option
 @click.option("--profile", is_flag=True, help="Show how long each command ran on the device.")
 @click.option(
     "--trace",
@@ -111,6 +106,7 @@ def command(
     sources = Sources()
     with reported(debug, sources):
         from ingot.runtime import load, loads, open_device
+        from ingot.runtime.calls import as_list
         from ingot.runtime.io import read_inputs, write_outputs
         from ingot.targets.bundle.layout import IDENTIFIER
 
@@ -155,13 +151,6 @@ def _report(timings: Sequence[Timing], device: Device, show: bool, trace_file: s
         click.echo(profile_text(timings), err=True)
     if trace_file:
         write_output(trace_file, chrome_trace(timings, device.name).encode())
-
-
-def as_list(result: Result) -> list[Array]:
-    """The results of a call, however many."""
-    if result is None:
-        return []
-    return list(result) if isinstance(result, tuple) else [result]
 
 
 def _is_binary(file: str) -> bool:

@@ -11,7 +11,9 @@ from ingot.tools.report import (
     CommandLineError,
     Sources,
     debug_option,
+    demote_f64_option,
     fail,
+    math_option,
     read_text,
     reported,
 )
@@ -69,14 +71,8 @@ def _show(ctx: click.Context, param: click.Parameter, value: str | None) -> None
     metavar="ADDRESS",
     help="Build and measure on the workers of this dask scheduler, as tcp://host:port.",
 )
-@click.option(
-    "--math",
-    type=click.Choice(["safe", "fast", "strict"]),
-    default="safe",
-    show_default=True,
-    help="As `ingot compile` has it.",
-)
-@click.option("--demote-f64", is_flag=True, help="Compute f64 in f32 instead of refusing it.")
+@math_option("As `ingot compile` has it.")
+@demote_f64_option
 @click.option(
     "--show",
     metavar="FILE",

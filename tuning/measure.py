@@ -241,8 +241,9 @@ class _Run:
     def _results(self, seed: int) -> list[Array]:
         self._call.write(*self.inputs(seed))
         self._call.run()
-        results = self._call.results()
-        return list(results) if isinstance(results, tuple) else [] if results is None else [results]
+        from ingot.runtime.calls import as_list
+
+        return as_list(self._call.results())
 
 
 def _signature(loaded: LoadedBundle, function: str) -> Signature:

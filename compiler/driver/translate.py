@@ -5,19 +5,16 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from ingot.compiler.dialects import spirv
-from ingot.compiler.dialects.context import make_context
 from ingot.compiler.driver.diagnostics import CompileError
 from ingot.compiler.driver.pass_pipeline import module_text
-from ingot.compiler.driver.verification import verify
-from ingot.compiler.frontends.reader import read_module
+from ingot.compiler.driver.reading import read_valid
 from ingot.targets.profiles import PROFILES
 from ingot.targets.spirv import deserialize, serialize
 
 
 def serialize_text(text: str, filename: str) -> bytes:
     """The binary of the only `spirv.module` in a program; raises `CompileError` without one."""
-    module = read_module(text, filename, make_context())
-    verify(module, "as it was read")
+    module = read_valid(text, filename)
     found = [op for op in module.walk() if isinstance(op, spirv.ModuleOp)]
     if len(found) != 1:
         raise CompileError(
@@ -35,9 +32,7 @@ def roundtrip_text(text: str, filename: str) -> str:
 
 def program_text(text: str, filename: str) -> str:
     """A program of any front end as MLIR text; raises `Refusal` for what cannot be read."""
-    module = read_module(text, filename, make_context())
-    verify(module, "as it was read")
-    return module_text(module) + "\n"
+    return module_text(read_valid(text, filename)) + "\n"
 
 
 def deserialize_to_text(words: bytes) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingot.targets.bundle import model
 from ingot.targets.profiles import PROFILES
-from ingot.tools.bundle_text import spell
+from ingot.tools.bundle_text import parameter_name, spell
 from ingot.tools.page.charts import COLORS, MemoryChart, memory_chart, roofline
 from ingot.tools.page.dataflow import Node, nodes_of
 from ingot.tools.page.graph import Drawing, Words, draw
@@ -158,7 +158,7 @@ class _Page:
         types = function.results if is_result else function.arguments
         names = function.result_names if is_result else function.argument_names
         prefix = "result" if is_result else "arg"
-        return " ".join(_parameters(types, names, prefix)[ref.index])
+        return f"{parameter_name(names, ref.index, prefix)} {spell(types[ref.index])}"
 
     def _note(self, node: Node) -> str:
         if node.kernel is None:
@@ -199,11 +199,7 @@ class _Page:
 def _parameters(
     types: tuple[model.TensorType, ...], names: tuple[str, ...], prefix: str
 ) -> list[tuple[str, str]]:
-    padded = [*names, *[""] * (len(types) - len(names))]
-    return [
-        (name or f"{prefix}{i}", spell(type_))
-        for i, (name, type_) in enumerate(zip(padded, types, strict=True))
-    ]
+    return [(parameter_name(names, i, prefix), spell(type_)) for i, type_ in enumerate(types)]
 
 
 def _count(nodes: list[Node], wanted: Callable[[Node], bool] = lambda _: True) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ingot.targets.bundle import model
+from ingot.tools.bundle_text import operand_text
 
 TypeOf = Callable[[int, int], str]
 """The type of binding j of kernel i, as text."""
@@ -114,11 +115,6 @@ class _Builder:
 
 def _plain(ref: model.BufferRef) -> Use:
     return Use(ref, "", f"{ref.length} bytes" if isinstance(ref.length, int) else "")
-
-
-def operand_text(operand: model.Operand) -> str:
-    """A number, or the register that holds it."""
-    return f"%{operand.index}" if isinstance(operand, model.Register) else str(operand)
 
 
 def edges_of(nodes: Sequence[Node]) -> list[Edge]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ingot.targets.bundle import model
-from ingot.tools.page.dataflow import Node, Use, edges_of, operand_text, outside
+from ingot.tools.bundle_text import operand_text
+from ingot.tools.page.dataflow import Node, Use, edges_of, outside
 from ingot.tools.page.layout import Size, layered
 
 LINE, PADDING = 17.0, 10.0

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingot.compiler.driver.diagnostics import CompileError
+from ingot.compiler.driver.reading import read_valid
 from ingot.compiler.driver.reduction import operations, sizes
 from ingot.compiler.driver.reduction.attributes import DropAttributes
 from ingot.compiler.driver.reduction.constants import SimplifyConstants
 from ingot.compiler.driver.reduction.generic_operands import DropGenericOperands
-from ingot.compiler.driver.reduction.reading import read_valid
 from ingot.compiler.driver.reduction.search import Reduction, Search, Size, Step
 from ingot.compiler.driver.reduction.symbols import DropArguments, DropResults, DropSymbols
 from ingot.compiler.driver.reduction.trials import Judge, Trials

@@ -69,14 +69,15 @@ def weight(module: ModuleOp) -> Weight:
             said += contents(op)
         else:
             ops += 1
-        types = _defined_types(op)
+        types = defined_types(op)
         values += len(op.operands) + len(types)
         elements += sum(map(_elements, types))
         attributes += len(op.attributes) + len(op.properties)
     return Weight(ops, constants, values, elements, said, attributes)
 
 
-def _defined_types(op: Operation) -> list[Attribute]:
+def defined_types(op: Operation) -> list[Attribute]:
+    """The types of an op's results and of the arguments of its blocks."""
     blocks = [block for region in op.regions for block in region.blocks]
     return [*op.result_types, *(argument.type for block in blocks for argument in block.args)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -23,8 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.pattern_rewriter import PatternRewriteWalker, TypeConversionPattern
 
-if TYPE_CHECKING:
-    from ingot.compiler.driver.reduction.search import Part
+from ingot.compiler.driver.reduction.search import Part, defined_types
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,7 @@ class ShrinkSizes:
         """The sizes above 1, the largest first."""
         sizes: set[int] = set()
         for op in module.walk():
-            blocks = [block for region in op.regions for block in region.blocks]
-            types = [*op.result_types, *(arg.type for block in blocks for arg in block.args)]
-            for type in types:
+            for type in defined_types(op):
                 sizes.update(type.get_shape() if isinstance(type, ShapedType) else ())
         return [(size,) for size in sorted(sizes, reverse=True) if 0 < self.smaller(size) < size]
 

@@ -122,7 +122,7 @@ def _trial(judge: Judge, text: str, unregistered: bool, sender: Connection[Any, 
 
 
 def _is_valid(text: str, unregistered: bool) -> bool:
-    from ingot.compiler.driver.reduction.reading import read_valid
+    from ingot.compiler.driver.reading import read_valid
 
     try:
         read_valid(text, "candidate.mlir", unregistered)

@@ -1,4 +1,4 @@
-"""Programs on their way into a reduction: read, and held to the rules of their dialects."""
+"""Programs that are read, and held to the rules of their dialects."""
 
 from __future__ import annotations
 
