@@ -12,6 +12,7 @@ from ingot.runtime.devices.timeline import Backlog, Submission, Timeline
 from ingot.runtime.devices.vulkan.commands import VulkanCommandBuffer
 from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.native import (
+    DEVICE_LOST,
     SUCCESS,
     TIMEOUT,
     error_of,
@@ -56,6 +57,7 @@ class VulkanSemaphore(Semaphore):
         spins = not handle.physical.is_unified and (os.cpu_count() or 1) >= _SPIN_CORES
         self._spin: Final = _SPIN if spins else 0.0
         self.timeline: Final = Timeline(backlog, value)
+        self._known = value
 
     @property
     def value(self) -> int:
@@ -66,10 +68,17 @@ class VulkanSemaphore(Semaphore):
 
     @property
     def reached(self) -> int:
-        """The native value; beyond every other when the device is gone."""
+        """The native value; beyond every other when the device is gone.
+
+        Where the driver cannot say for another reason, such as memory, it is the last one known.
+        """
         stored = self._vk.ffi.new("uint64_t*")
         result = self._get_value(self._raw, self.vk_semaphore, stored)
-        return stored[0] if result == SUCCESS else _LOST
+        if result == DEVICE_LOST:
+            return _LOST
+        if result == SUCCESS:
+            self._known = stored[0]
+        return self._known
 
     def signal(self, value: int) -> None:
         with self.timeline.lock:
