@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.expressions import EXPRESSIONS, Expression, of_x, of_xy
 from support.gradients import (
+    assert_agree,
     check_gradient,
     check_on_device,
-    directional_errors,
     evaluated,
     generics_of,
     gradient_of,
@@ -31,11 +31,6 @@ EXAMPLES = int(os.environ.get("INGOT_GRADIENT_EXAMPLES", "25"))
 def inputs_of(*shapes: tuple[int, ...], seed: int = 0) -> list[Array]:
     rng = np.random.default_rng(seed)
     return [rng.uniform(-0.8, 0.8, s).astype(np.float32) for s in shapes]
-
-
-def assert_agree(text: str, gradient: str, inputs: list[Array]) -> None:
-    by_program, by_differences = directional_errors(text, gradient, inputs)
-    assert abs(by_program - by_differences) <= 1e-4 * max(1.0, abs(by_differences))
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))

@@ -214,7 +214,7 @@ TERMS: dict[str, Terms] = {
     "log(x_ijkl)/y_j^(1/3)": Terms(
         "log(x[i,j,k,l]) / y[j]^(1/3)",
         lambda x, y: np.log(x) / np.cbrt(y)[:, None, None],
-        ("i,j,k", "i,l", "j", "l", ""),
+        ("i,j,k", "i,l", "i", "j", "l", ""),
         (2, 3, 2, 3),
         (3,),
     ),
@@ -241,6 +241,7 @@ EXTREMA: dict[tuple[str, str, str], Expression] = {
     for kept in terms.kept
     for reducer in ("max", "min")
 }
+assert EXTREMA.keys() >= SOON
 
 EXPRESSIONS |= {
     f"{reducer} of {name} for each {kept or 'program'}": expression

@@ -153,3 +153,9 @@ def directional_errors(
     h = 1e-7
     by_differences = (total(-2 * h) - 8 * total(-h) + 8 * total(h) - total(2 * h)) / (12 * h)
     return by_program, by_differences
+
+
+def assert_agree(text: str, gradient: str, inputs: Sequence[Array]) -> None:
+    """Hold a gradient program against differences in one direction, in float64."""
+    by_program, by_differences = directional_errors(text, gradient, inputs)
+    assert abs(by_program - by_differences) <= 1e-4 * max(1.0, abs(by_differences))
