@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import ingot.runtime as rt
+from ingot.runtime.devices.host import seccomp
 from ingot.runtime.devices.host.cache import cache_directory
 from ingot.runtime.devices.host.sandbox import SandboxedHostDevice
 from ingot.runtime.devices.host.vetting import objection
@@ -100,12 +102,23 @@ def device() -> Device:
     return SandboxedHostDevice(SECONDS)
 
 
+def _takes_filters() -> bool:
+    """Whether the system lets a process filter its own calls; some containers' do not."""
+    child = os.fork()
+    if child == 0:
+        try:
+            seccomp.allow_only(["exit_group"])
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 @pytest.fixture(scope="module")
 def executable(device: Device) -> Executable:
-    try:
-        return device.load([kernel(n, text) for n, text in KERNELS.items()], "safe", (3, 1))
-    except rt.DeviceUnavailableError as error:
-        pytest.skip(str(error))
+    if not _takes_filters():
+        pytest.skip("this system lets no process filter its own calls")
+    return device.load([kernel(n, text) for n, text in KERNELS.items()], "safe", (3, 1))
 
 
 def run(device: Device, executable: Executable, name: str, values: np.ndarray) -> np.ndarray:
