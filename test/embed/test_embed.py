@@ -16,7 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.bundles import PROGRAMS, compiled, every_command, tiny_weights, with_weights
+from support.bundles import (
+    PROGRAMS,
+    call_of_main,
+    compiled,
+    every_command,
+    tiny_weights,
+    with_weights,
+)
 from support.harness import EXAMPLES, ROOT, Array, assert_close, device
 
 import ingot.runtime as rt
@@ -71,16 +78,8 @@ def open_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def call(program: Path, bundle: bytes, inputs: list[Array], capacities: list[int], folder: Path):
     """Run `main`: the process, and the files of the results."""
-    path = folder / "program.ingot"
-    path.write_bytes(bundle)
-    words: list[str] = []
-    for position, value in enumerate(inputs):
-        file = folder / f"in{position}"
-        file.write_bytes(np.ascontiguousarray(value).tobytes())
-        words.append(f"{'x'.join(map(str, value.shape))}={file}")
-    outputs = [folder / f"out{position}" for position in range(len(capacities))]
-    given = [f"{size}={file}" for size, file in zip(capacities, outputs, strict=True)]
-    command = [str(program), str(path), "main", *words, "--", *given]
+    words, outputs = call_of_main(bundle, inputs, capacities, folder)
+    command = [str(program), *words]
     environment = {"ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     return done, outputs

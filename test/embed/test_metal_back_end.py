@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.bundles import call_of_main
 from support.harness import ROOT, Array, assert_close
 from support.metal_back_end import (
     EMBED,
@@ -107,15 +108,11 @@ def call(
     back_end: BackEnd, bundle: m.Bundle, inputs: list[Array], results: list[Array], folder: Path
 ) -> int:
     """Run `main` twice; the results are read into `results`."""
-    (folder / "program.ingot").write_bytes(write_bundle(bundle))
-    words = [str(folder / "program.ingot"), "main"]
-    for position, value in enumerate(inputs):
-        (folder / f"in{position}").write_bytes(np.ascontiguousarray(value).tobytes())
-        words.append(f"{'x'.join(map(str, value.shape))}={folder / f'in{position}'}")
-    words += ["--", *(f"{r.nbytes}={folder / f'out{i}'}" for i, r in enumerate(results))]
+    capacities = [result.nbytes for result in results]
+    words, outputs = call_of_main(write_bundle(bundle), inputs, capacities, folder)
     status = back_end.run_bundle(words)
-    for position, result in enumerate(results if not status else ()):
-        result[...] = np.fromfile(folder / f"out{position}", result.dtype).reshape(result.shape)
+    for file, result in zip(outputs, results if not status else (), strict=False):
+        result[...] = np.fromfile(file, result.dtype).reshape(result.shape)
     return status
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingot.compiler.driver.compile import compile_module
 from ingot.compiler.driver.options import CompileOptions
@@ -173,6 +175,22 @@ def tiny_weights() -> tuple[bytes, bytes]:
     bundle = m.Bundle((main,), (constant,), _variants(body), m.Provenance("", "", "", ""))
     text = b'{"__metadata__":{"a":"\\u00e9"},"k":{"dtype":"I8","shape":[4],"data_offsets":[0,4]}}'
     return write_bundle(bundle), len(text).to_bytes(8, "little") + text + data
+
+
+def call_of_main(
+    bundle: bytes, inputs: Sequence[NDArray[Any]], capacities: Sequence[int], folder: Path
+) -> tuple[list[str], list[Path]]:
+    """The words by which `run_bundle.c` calls `main`, and the files that it writes results to."""
+    path = folder / "program.ingot"
+    path.write_bytes(bundle)
+    words = [str(path), "main"]
+    for position, value in enumerate(inputs):
+        file = folder / f"in{position}"
+        file.write_bytes(np.ascontiguousarray(value).tobytes())
+        words.append(f"{'x'.join(map(str, value.shape))}={file}")
+    outputs = [folder / f"out{position}" for position in range(len(capacities))]
+    given = [f"{size}={file}" for size, file in zip(capacities, outputs, strict=True)]
+    return [*words, "--", *given], outputs
 
 
 def small_bundles() -> Iterator[tuple[str, bytes, bytes]]:

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from support.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
