@@ -8,7 +8,7 @@
 # make docs   the site, into build/site; make man: the manual page, docs/man/ingot.1
 # make bench  Ingot beside IREE and PyTorch on a device: BENCH="--device vulkan --suite standard"
 # make bench-compile  CPU, wall time and memory of compiling, beside IREE: BENCH="--suite layers"
-# make bench-builds  many programs at once, the cache, and what is built again
+# make bench-builds  many programs at once, the cache, and what is built again: BENCH="FILE..."
 # make clean  remove what the others made
 
 VENV := .venv
@@ -79,7 +79,7 @@ bench-compile: $(INSTALLED)
 	$(BENCH_PYTHON) -m bench.compile $(BENCH)
 
 bench-builds: $(INSTALLED)
-	$(BIN)/python -m bench.builds
+	$(BIN)/python -m bench.builds $(BENCH)
 
 numerics: $(INSTALLED)
 	$(BIN)/python docs/tools/numerics.py
