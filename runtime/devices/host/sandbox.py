@@ -37,7 +37,6 @@ from ingot.runtime.devices.host.worker import (
     MOST_TEXT,
     NO_MEMORY,
     READY,
-    receive,
 )
 from ingot.runtime.errors import DeviceMemoryError, DeviceUnavailableError, KernelError
 from ingot.runtime.hal import Executable
@@ -176,6 +175,7 @@ class Worker:
             self._process = subprocess.Popen(
                 [
                     sys.executable,
+                    "-P",  # imports nothing from the current folder, which may be a stranger's
                     "-m",
                     "ingot.runtime.devices.host.worker",
                     str(theirs.fileno()),
@@ -187,6 +187,7 @@ class Worker:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
+        ours.settimeout(_START_SECONDS)
         self._channel = ours
         weakref.finalize(self, _stop, self._process, ours)
         self._send(self._kernels)
@@ -206,15 +207,15 @@ class Worker:
             _stop(self._process, self._channel)
             raise KernelError(f"{what} did not end within {seconds:g} seconds and was stopped")
         try:
-            head = receive(channel, 3)
+            # An answer is written at once, and whoever sends less is not waited for.
+            said = self._channel.recv(3 + MOST_TEXT, socket.MSG_DONTWAIT)
         except OSError:
-            head = b""
-        if not head:
+            said = b""
+        if len(said) < 3:
             _stop(self._process, self._channel)
             raise KernelError(f"{what} ended before it answered")
-        text = receive(channel, min(int.from_bytes(head[1:], "little"), MOST_TEXT))
-        shown = "".join(c if c.isprintable() else "?" for c in text.decode("utf-8", "replace"))
-        return head[0], shown
+        text = said[3 : 3 + int.from_bytes(said[1:3], "little")].decode("utf-8", "replace")
+        return said[0], "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _stop(process: subprocess.Popen[bytes], channel: socket.socket) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from ingot.runtime.errors import DeviceUnavailableError
 
-_SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
+_SET_NO_NEW_PRIVILEGES, _SET_FILTER, _ALL_THREADS = 38, 1, 1
 _LOAD, _JUMP_IF_EQUAL, _AND, _RETURN = 0x20, 0x15, 0x54, 0x06
 _ALLOW, _KILL, _NOT_PERMITTED = 0x7FFF0000, 0x80000000, 0x00050001
 _NUMBER, _ARCHITECTURE, _THIRD_ARGUMENT = 0, 4, 32
@@ -38,6 +38,7 @@ _CALLS: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "mremap": 25,
             "madvise": 28,
             "setitimer": 38,
+            "exit": 60,
             "sigaltstack": 131,
             "prctl": 157,
             "futex": 202,
@@ -45,6 +46,7 @@ _CALLS: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "exit_group": 231,
             "openat": 257,
             "newfstatat": 262,
+            "seccomp": 317,
         },
     ),
     "aarch64": (
@@ -58,6 +60,7 @@ _CALLS: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "pread64": 67,
             "newfstatat": 79,
             "fstat": 80,
+            "exit": 93,
             "exit_group": 94,
             "futex": 98,
             "setitimer": 103,
@@ -73,6 +76,7 @@ _CALLS: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "mmap": 222,
             "mprotect": 226,
             "madvise": 233,
+            "seccomp": 277,
         },
     ),
 }
@@ -95,12 +99,22 @@ RUNNING: Final = frozenset(
         "sigaltstack",
         "setitimer",
         "clock_gettime",
+        "exit",
         "exit_group",
     }
 )
 """What running a kernel needs: memory of its own, signals, and the files that are open."""
-LOADING: Final = RUNNING | {"openat", "close", "fstat", "newfstatat", "pread64", "lseek", "prctl"}
-"""What loading a library needs beside that; files are opened for reading only."""
+LOADING: Final = RUNNING | {
+    "openat",
+    "close",
+    "fstat",
+    "newfstatat",
+    "pread64",
+    "lseek",
+    "prctl",
+    "seccomp",
+}
+"""What loading a library and the next filter need beside that; files are opened for reading."""
 
 
 def require() -> None:
@@ -113,17 +127,19 @@ def require() -> None:
 
 
 def allow_only(calls: Iterable[str]) -> None:
-    """Refuse every other system call of this thread, and of what it starts, with `EPERM`.
+    """Refuse every other system call of this process, and of what it starts, with `EPERM`.
 
-    Raises `OSError` where the kernel does not take the filter.
+    Of all its threads: NumPy has started some, and whoever can write to their stacks has them do
+    what it likes. Raises `OSError` where the kernel does not take the filter.
     """
     program = _program(frozenset(calls))
     buffer = ctypes.create_string_buffer(program, len(program))
     # struct sock_fprog: a count of 16 bits, and a pointer.
     header = pack("@HP", len(program) // 8, ctypes.addressof(buffer))
     library = ctypes.CDLL(None, use_errno=True)
-    if library.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or library.prctl(
-        _SET_SECCOMP, _FILTER, header, 0, 0
+    seccomp = ctypes.c_long(_CALLS[platform.machine()][1]["seccomp"])
+    if library.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or library.syscall(
+        seccomp, _SET_FILTER, _ALL_THREADS, header
     ):
         raise OSError(ctypes.get_errno(), "this kernel takes no filter of system calls")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import pytest
 import ingot.runtime as rt
 from ingot.runtime.devices.host import seccomp
 from ingot.runtime.devices.host.cache import cache_directory
-from ingot.runtime.devices.host.sandbox import SandboxedHostDevice
+from ingot.runtime.devices.host.sandbox import SandboxedHostDevice, Worker
 from ingot.runtime.devices.host.vetting import objection
 from ingot.runtime.hal import BufferRange, Device, Executable
 from ingot.targets.bundle.model import Access, Binding, DType, Kernel
@@ -240,6 +242,39 @@ def test_the_worker_knows_nothing_of_our_environment(
     worker = loaded.pipelines[0].host_kernel.worker  # type: ignore[attr-defined]
     with open(f"/proc/{worker._process.pid}/environ", "rb") as file:
         assert b"secret" not in file.read()
+
+
+@LINUX
+def test_no_thread_of_the_worker_is_left_out(executable: Executable) -> None:
+    process = executable.pipelines[0].host_kernel.worker._process  # type: ignore[attr-defined]
+    threads = list(Path(f"/proc/{process.pid}/task").iterdir())
+    assert threads
+    for thread in threads:
+        assert "\nSeccomp:\t2\n" in (thread / "status").read_text()
+
+
+@LINUX
+def test_the_worker_imports_nothing_from_the_current_folder(
+    device: Device, executable: Executable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del executable
+    (tmp_path / "json.py").write_text("open('ran', 'w')\nraise SystemExit\n")
+    monkeypatch.chdir(tmp_path)
+    device.load([kernel("right", KERNELS["right"])], "safe", (3, 1))
+    assert not (tmp_path / "ran").exists()
+
+
+@LINUX
+@pytest.mark.parametrize("said", [b"", b"\0", b"\0\1"])
+def test_a_worker_that_says_half_of_an_answer_is_not_waited_for(said: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with theirs, subprocess.Popen(["sleep", "60"]) as process:
+        worker = Worker.__new__(Worker)
+        worker._channel, worker._process = ours, process
+        theirs.sendall(said) if said else theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises(rt.KernelError, match="a kernel ended before it answered"):
+            worker._answer("a kernel", 10)
+        assert process.poll() is not None
 
 
 def test_other_devices_refuse_bundles_from_strangers() -> None:
