@@ -171,16 +171,28 @@ def _cluster(
         alignment = 16 if argument_buffer or casts else kernel.alignments.get(index, 16)
         alignments[id(binding)] = alignment
     places: list[_Placed] = []
-    for binding in sorted(buffers, key=lambda b: (b.address, b.size)):
-        last = places[-1] if places else None
-        if last is not None and binding.size and binding.address < last.start + last.size:
-            last.size = max(last.size, binding.address + binding.size - last.start)
-            last.bindings.append(binding)
-            last.alignment = 16
-        else:
-            alignment = alignments[id(binding)]
-            places.append(_Placed(binding.address, binding.size, [binding], alignment))
+    for group in clusters(buffers):
+        start = group[0].address
+        size = max(binding.address + binding.size for binding in group) - start
+        alignment = alignments[id(group[0])] if len(group) == 1 else 16
+        places.append(_Placed(start, size, group, alignment))
     return places
+
+
+def clusters(buffers: Sequence[Binding]) -> list[list[Binding]]:
+    """Bindings that share bytes together, each group and all of them in order of addresses."""
+    groups: list[list[Binding]] = []
+    shared: list[Binding] = []
+    end = 0
+    for binding in sorted(buffers, key=lambda b: (b.address, b.size)):
+        if binding.size and binding.address < end:
+            shared.append(binding)
+        else:
+            groups.append([binding])
+            if binding.size:
+                shared = groups[-1]
+        end = max(end, binding.address + binding.size)
+    return groups
 
 
 def _fill_margins(memory: GuardedMemory) -> None:

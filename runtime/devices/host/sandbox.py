@@ -26,7 +26,7 @@ from threading import Lock
 from typing import Any, Final
 
 from ingot.runtime.devices.host import seccomp
-from ingot.runtime.devices.host.binding import Binding
+from ingot.runtime.devices.host.binding import Binding, clusters
 from ingot.runtime.devices.host.commands import HostPipeline
 from ingot.runtime.devices.host.compile import BuiltKernel, build_kernels
 from ingot.runtime.devices.host.device import HostDevice, kernel_sources
@@ -227,13 +227,9 @@ def _stop(process: subprocess.Popen[bytes], channel: socket.socket) -> None:
 def _places(buffers: Sequence[Binding]) -> tuple[list[int], int]:
     """Offsets for copies of the buffers and their size in all; bytes that two share stay shared."""
     offsets: dict[int, int] = {}
-    end, first, last, base = 0, 0, -1, 0
-    for binding in sorted(buffers, key=lambda b: (b.address, b.size)):
-        if binding.address >= last:
-            first, end = binding.address, -(-end // _PLACE) * _PLACE
-            base = end
-            last = first
-        offsets[id(binding)] = base + binding.address - first
-        last = max(last, binding.address + binding.size)
-        end = max(end, offsets[id(binding)] + binding.size)
+    end = 0
+    for group in clusters(buffers):
+        base = -(-end // _PLACE) * _PLACE - group[0].address
+        offsets |= {id(binding): base + binding.address for binding in group}
+        end = base + max(binding.address + binding.size for binding in group)
     return [offsets[id(binding)] for binding in buffers], max(end, 1)
