@@ -39,7 +39,6 @@ class MetalCommandBuffer(CommandBuffer):
         self._byte_kernels: Final = byte_kernels
         self._counters: Final = counters
         self._steps: list[_Step] = []
-        self._commands = 0
         self._samples: Samples | None = None
         self._timed: list[Any] = []
 
@@ -63,17 +62,11 @@ class MetalCommandBuffer(CommandBuffer):
 
     def _begin(self) -> None:
         self._steps = []
-        self._commands = 0
         self._samples = None
 
     def _end(self) -> None:
         if self.profiling and self._counters is not None:
-            self._samples = Samples(self._mtl_device, self._counters, self._commands)
-
-    def _append(self, step: _Step) -> None:
-        """Append the step of one command."""
-        self._steps.append(step)
-        self._commands += 1
+            self._samples = Samples(self._mtl_device, self._counters, len(self._labels))
 
     def _dispatch(
         self,
@@ -137,7 +130,7 @@ class MetalCommandBuffer(CommandBuffer):
                 compute.setBytes_length_atIndex_(push_constants, len(push_constants), index)
             launch(compute)
 
-        self._append(step)
+        self._steps.append(step)
 
     def _fill(self, target: BufferRange, pattern: bytes) -> None:
         buffer = cast(MetalBuffer, target.buffer).mtl_buffer
@@ -145,7 +138,7 @@ class MetalCommandBuffer(CommandBuffer):
             whole = (target.offset, target.length)
             # PyObjC passes the byte as a `char`, with a sign.
             value = int.from_bytes(pattern[:1], "little", signed=True)
-            self._append(
+            self._steps.append(
                 lambda encoder: encoder.blit("fill").fillBuffer_range_value_(buffer, whole, value)
             )
             return
@@ -180,7 +173,7 @@ class MetalCommandBuffer(CommandBuffer):
                 sources, start, targets, to, length
             )
 
-        self._append(step)
+        self._steps.append(step)
 
     def _barrier(self) -> None:
         self._steps.append(lambda encoder: encoder.barrier())
@@ -207,7 +200,7 @@ class MetalCommandBuffer(CommandBuffer):
                 (_BYTE_GROUPS, 1, 1), (_BYTE_THREADS, 1, 1)
             )
 
-        self._append(step)
+        self._steps.append(step)
 
     def _argument_buffer(
         self, pipeline: MetalPipeline, buffers: Sequence[Any], offsets: Sequence[int]

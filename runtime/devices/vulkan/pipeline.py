@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ingot.runtime.devices.vulkan.handle import DeviceHandle
 from ingot.runtime.devices.vulkan.native import translated
-from ingot.runtime.devices.vulkan.spirv import declared_interface, module_needs
+from ingot.runtime.devices.vulkan.spirv import module_needs
 from ingot.runtime.errors import DeviceError, KernelError
 from ingot.runtime.hal import Device, Pipeline
 from ingot.targets.bundle.model import Kernel
@@ -64,8 +64,7 @@ def _check(kernel: Kernel, device: Device) -> str:
     entry_point = kernel.spirv_entry_point or kernel.entry_point
     if entry_point not in needs.entry_points:
         raise KernelError(f"the SPIR-V of kernel '{kernel.name}' has no entry '{entry_point}'")
-    interface = declared_interface(kernel.spirv, kernel.name)
-    if any(b >= len(kernel.bindings) for b in interface.bindings) or interface.sets - {0}:
+    if any(b >= len(kernel.bindings) for b in needs.bindings) or needs.sets - {0}:
         raise KernelError(f"kernel '{kernel.name}' uses a buffer that the bundle does not bind")
     most = device.limits.max_buffers
     if len(kernel.bindings) > most:

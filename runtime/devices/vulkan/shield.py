@@ -20,7 +20,7 @@ from typing import Final
 
 from ingot.runtime.devices.vulkan.device import VulkanDevice
 from ingot.runtime.devices.vulkan.instance import PhysicalDevice
-from ingot.runtime.devices.vulkan.spirv import declared_interface
+from ingot.runtime.devices.vulkan.spirv import module_needs
 from ingot.runtime.errors import DeviceUnavailableError, KernelError
 from ingot.runtime.hal import Executable
 from ingot.targets.bundle.model import Kernel
@@ -52,8 +52,7 @@ def shielded(kernel: Kernel) -> Kernel:
     where = f"kernel '{kernel.name}'"
     if not kernel.spirv:
         raise KernelError(f"{where} has no SPIR-V for a Vulkan device")
-    interface = declared_interface(kernel.spirv, kernel.name)
-    if interface.storage_classes - _CLASSES:
+    if module_needs(kernel.spirv, kernel.name).storage_classes - _CLASSES:
         raise KernelError(f"{where} uses memory that kernels of strangers may not have")
     clamped = _clamp(kernel.spirv)
     if isinstance(clamped, str):

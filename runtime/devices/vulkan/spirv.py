@@ -56,12 +56,18 @@ SignedZeroInfNanPreserve, 4466, is a feature for each width of floats: its execu
 
 @dataclass(frozen=True)
 class ModuleNeeds:
-    """Capabilities by number, names of the compute entry points, and the widths, in bits, of the
-    floats whose special values matter."""
+    """What a module declares outside of its functions."""
 
     capabilities: tuple[int, ...]
+    """By number."""
     entry_points: tuple[str, ...]
+    """Names of those that compute."""
     special_values: tuple[int, ...] = ()
+    """The widths, in bits, of the floats whose special values matter."""
+    storage_classes: frozenset[int] = frozenset()
+    """Of its variables (SPIR-V specification, section 3.7)."""
+    bindings: frozenset[int] = frozenset()
+    sets: frozenset[int] = frozenset()
 
     def missing_features(self, features: frozenset[str]) -> list[str]:
         """Return what the module needs and `features` lacks."""
@@ -76,35 +82,13 @@ class ModuleNeeds:
         return lacks + [feature for feature in modes if feature not in features]
 
 
-@dataclass(frozen=True)
-class Interface:
-    """What a module declares outside of its functions."""
-
-    storage_classes: frozenset[int]
-    """Of its variables (SPIR-V specification, section 3.7)."""
-    bindings: frozenset[int]
-    sets: frozenset[int]
-
-
-def declared_interface(spirv: bytes, kernel: str) -> Interface:
-    """Read variables and descriptors; `KernelError` when the module is damaged."""
-    classes: set[int] = set()
-    numbers: dict[int, set[int]] = {_BINDING: set(), _DESCRIPTOR_SET: set()}
-    for opcode, operands in _declarations(spirv, kernel):
-        if opcode == _OP_VARIABLE and len(operands) >= 3:
-            classes.add(operands[2])
-        elif opcode == _OP_DECORATE and len(operands) == 3 and operands[1] in numbers:
-            numbers[operands[1]].add(operands[2])
-    return Interface(
-        frozenset(classes), frozenset(numbers[_BINDING]), frozenset(numbers[_DESCRIPTOR_SET])
-    )
-
-
 def module_needs(spirv: bytes, kernel: str) -> ModuleNeeds:
     """Read the part of a module before its first function; `KernelError` when it is damaged."""
     capabilities: list[int] = []
     entry_points: list[str] = []
     special_values: list[int] = []
+    classes: set[int] = set()
+    numbers: dict[int, set[int]] = {_BINDING: set(), _DESCRIPTOR_SET: set()}
     for opcode, operands in _declarations(spirv, kernel):
         if opcode == _OP_CAPABILITY and len(operands) == 1:
             capabilities.append(operands[0])
@@ -113,7 +97,18 @@ def module_needs(spirv: bytes, kernel: str) -> ModuleNeeds:
             entry_points.append(text.decode("utf-8", "replace"))
         elif opcode == _OP_EXECUTION_MODE and len(operands) == 3 and operands[1] == _PRESERVE:
             special_values.append(operands[2])
-    return ModuleNeeds(tuple(capabilities), tuple(entry_points), tuple(special_values))
+        elif opcode == _OP_VARIABLE and len(operands) >= 3:
+            classes.add(operands[2])
+        elif opcode == _OP_DECORATE and len(operands) == 3 and operands[1] in numbers:
+            numbers[operands[1]].add(operands[2])
+    return ModuleNeeds(
+        tuple(capabilities),
+        tuple(entry_points),
+        tuple(special_values),
+        frozenset(classes),
+        frozenset(numbers[_BINDING]),
+        frozenset(numbers[_DESCRIPTOR_SET]),
+    )
 
 
 def _declarations(spirv: bytes, kernel: str) -> Iterator[tuple[int, tuple[int, ...]]]:
