@@ -68,6 +68,7 @@ struct ingot_type parameter_type(struct vector parameters, uint32_t position) {
 uint64_t ingot_byte_size(const struct ingot_type *type) {
     static const uint8_t bits[DTYPES] = {8, 4, 8, 16, 32, 64, 16, 16, 32, 64, 8, 16, 32, 64};
     uint64_t count = 1;
+    if (type->rank > INGOT_MAX_RANK) return UINT64_MAX;
     for (uint32_t i = 0; i < type->rank; i++) {
         int64_t size = type->shape[i];
         if (size < 0) return UINT64_MAX;

@@ -352,6 +352,8 @@ static int has_feature(void *opaque, struct ingot_text name) {
 
 void ingot_metal_close(struct ingot_device *device) {
     struct context *c = device->context;
+    if (!c) return;
+    device->context = NULL;
     discard(c);
     for (int i = 0; i < OWN_KERNELS; i++) LET_GO(c->own[i]);
     LET_GO(c->queue);

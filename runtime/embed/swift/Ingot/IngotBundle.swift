@@ -5,7 +5,7 @@ import Foundation
 public final class IngotBundle {
     let native: UnsafeMutablePointer<ingot_bundle>
     private let memory: UnsafeMutableRawPointer
-    private var weights: UnsafeMutableRawPointer?
+    private var weights: NSData?
 
     /// Checks a bundle; throws when there is anything wrong with it.
     public init(data: Data) throws {
@@ -22,16 +22,15 @@ public final class IngotBundle {
         let file = text(ingot_weights_file(native))
         if !file.isEmpty {
             let beside = url.deletingLastPathComponent().appendingPathComponent(file)
-            let data = try Data(contentsOf: beside, options: .mappedIfSafe)
-            weights = aligned(data)
-            native.pointee.weights = ingot_bytes(data: weights, size: UInt64(data.count))
+            let data = try NSData(contentsOf: beside, options: .mappedIfSafe)
+            weights = data
+            native.pointee.weights = ingot_bytes(data: data.bytes, size: UInt64(data.length))
         }
     }
 
     deinit {
         native.deallocate()
         memory.deallocate()
-        weights?.deallocate()
     }
 
     /// The names of the functions.

@@ -10,19 +10,11 @@ public final class IngotDevice {
     public init() throws {
         native = UnsafeMutablePointer<ingot_device>.allocate(capacity: 1)
         native.initialize(to: ingot_device())
-        do {
-            try check { ingot_metal_open(native, $0) }
-        } catch {
-            // Nothing is open that `deinit` could close.
-            native.pointee.context = nil
-            throw error
-        }
+        try check { ingot_metal_open(native, $0) }
     }
 
     deinit {
-        if native.pointee.context != nil {
-            ingot_metal_close(native)
-        }
+        ingot_metal_close(native)
         native.deallocate()
     }
 }
