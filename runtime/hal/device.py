@@ -62,6 +62,7 @@ class Device(ABC):
 
     def allocate(self, size: int, memory: Memory = Memory.DEVICE) -> Buffer:
         """Return a new buffer; raises `DeviceMemoryError` when there is no room."""
+        self.queue.require_home()
         if size < 0:
             raise HalUsageError(f"a buffer of {size} bytes")
         if size > self.limits.max_buffer_size:

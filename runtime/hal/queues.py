@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -56,6 +57,18 @@ class Queue(ABC):
 
     def __init__(self, device: Device) -> None:
         self.device: Final = device
+        self._process: Final = os.getpid()
+
+    def require_home(self) -> None:
+        """Raise `HalUsageError` in a process forked from the one that opened the device.
+
+        Drivers do their work in threads, which a forked process does not have: it would wait.
+        """
+        if os.getpid() != self._process:
+            raise HalUsageError(
+                f"'{self.device.name}' was opened before this process was forked; "
+                "open devices after the fork"
+            )
 
     def submit(
         self,
@@ -69,6 +82,7 @@ class Queue(ABC):
         or a semaphore of `wait` fails, they fail with that cause. A submission that the device
         does not accept raises `DeviceError` and fails the semaphores too.
         """
+        self.require_home()
         for command_buffer in command_buffers:
             if command_buffer.device is not self.device or not command_buffer.recorded:
                 raise HalUsageError("only recorded command buffers of this device can be submitted")

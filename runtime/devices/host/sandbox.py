@@ -38,6 +38,7 @@ from ingot.runtime.devices.host.worker import (
     NO_MEMORY,
     READY,
 )
+from ingot.runtime.devices.ownership import finalize_at_home
 from ingot.runtime.errors import DeviceMemoryError, DeviceUnavailableError, KernelError
 from ingot.runtime.hal import Executable
 from ingot.targets.bundle.model import Kernel
@@ -189,7 +190,7 @@ class Worker:
             )
         ours.settimeout(_START_SECONDS)
         self._channel = ours
-        weakref.finalize(self, _stop, self._process, ours)
+        finalize_at_home(self, _stop, self._process, ours)
         self._send(self._kernels)
         status, text = self._answer("the process for kernels", _START_SECONDS)
         if status != READY:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import Final, cast
 
 from ingot.runtime.devices.host.commands import HostCommandBuffer
+from ingot.runtime.devices.ownership import finalize_at_home
 from ingot.runtime.errors import DeviceError, DeviceTimeoutError, HalUsageError, IngotError
 from ingot.runtime.hal import CommandBuffer, Device, Queue, Semaphore, SemaphoreValue
 
@@ -80,7 +80,7 @@ class HostQueue(Queue):
         super().__init__(device)
         self._state: Final = _QueueState(changed)
         self._thread: Thread | None = None
-        self._stop: Final = weakref.finalize(self, self._state.stop)
+        self._stop: Final = finalize_at_home(self, self._state.stop)
 
     def _submit(
         self,

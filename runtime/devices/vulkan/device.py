@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
-from weakref import finalize
 
 from ingot.runtime.devices.info import DeviceInfo
+from ingot.runtime.devices.ownership import finalize_at_home
 from ingot.runtime.devices.timeline import Backlog
 from ingot.runtime.devices.vulkan.commands import VulkanCommandBuffer
 from ingot.runtime.devices.vulkan.handle import DeviceHandle
@@ -50,7 +50,7 @@ class VulkanDevice(Device):
         self.unified_memory = physical.is_unified
         handle = DeviceHandle(vk, _create_device(vk, physical), physical)
         self._handle: Final = handle
-        finalize(self, handle.close)
+        finalize_at_home(self, handle.close)
         with translated(vk, "creating a pipeline cache"):
             cache = vk.vkCreatePipelineCache(handle.device, vk.VkPipelineCacheCreateInfo(), None)
         handle.adopt(self, lambda: vk.lib.vkDestroyPipelineCache(handle.device, cache, vk.ffi.NULL))

@@ -8,6 +8,7 @@ from itertools import count
 from threading import RLock
 from typing import Any, Final
 
+from ingot.runtime.devices.ownership import finalize_at_home
 from ingot.runtime.devices.vulkan.instance import PhysicalDevice
 from ingot.runtime.devices.vulkan.native import device_function
 from ingot.runtime.errors import HalUsageError
@@ -37,7 +38,7 @@ class DeviceHandle:
         token = next(self._tokens)
         with self._lock:
             self._children[token] = destroy
-        return weakref.finalize(owner, self._destroy, token)
+        return finalize_at_home(owner, self._destroy, token)
 
     def function(self, name: str) -> Callable[..., int]:
         """Return the driver's own function `name`, which returns a `VkResult`."""

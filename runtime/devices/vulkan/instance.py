@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -95,6 +96,12 @@ def physical_devices() -> tuple[PhysicalDevice, ...]:
         handles: Sequence[Any] = list(vk.vkEnumeratePhysicalDevices(instance()))
     usable = [d for d in (_describe(vk, handle) for handle in handles) if d is not None]
     return tuple(sorted(usable, key=lambda device: _is_cpu(vk, device)))
+
+
+if hasattr(os, "register_at_fork"):
+    # Some drivers start threads with the instance already; a forked process makes its own.
+    os.register_at_fork(after_in_child=instance.cache_clear)
+    os.register_at_fork(after_in_child=physical_devices.cache_clear)
 
 
 def _is_cpu(vk: Any, device: PhysicalDevice) -> bool:
