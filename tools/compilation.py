@@ -24,6 +24,7 @@ from ingot.tools.report import (
     text_of,
     write_output,
 )
+from ingot.tools.startup import numpy_in_one_thread
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
@@ -314,6 +315,7 @@ def _schedules(files: dict[str, str]) -> tuple[ScheduleEntry, ...]:
 def _compiled(programs: list[tuple[str, str]], options: CompileOptions, step: Step) -> Compiled:
     from ingot.compiler.driver.timing import phase
 
+    numpy_in_one_thread()
     with phase(options.timing, "load the compiler"):
         from ingot.compiler.driver.compile import compile_texts
 
@@ -446,6 +448,7 @@ def _is_cached(job: Job, request: Request) -> bool:
 
 def load_compiler() -> None:
     """Import what every compilation needs, in the process that forks the workers."""
+    numpy_in_one_thread()
     from ingot.compiler.driver.compile import compile_module
     from ingot.compiler.driver.options import CompileOptions
 

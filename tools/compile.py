@@ -22,7 +22,7 @@ from ingot.tools.report import (
     targets_option,
     timing_option,
 )
-from ingot.tools.startup import lean_process
+from ingot.tools.startup import lean_process, numpy_in_one_thread
 
 if TYPE_CHECKING:
     from ingot.compiler.driver.compile import Compiled
@@ -360,6 +360,7 @@ def chosen_output(output: str | None, emit: str, targets: tuple[str, ...]) -> st
 
 
 def compile_with_progress(text: str, name: str, options: CompileOptions) -> Compiled:
+    numpy_in_one_thread()
     from ingot.compiler.driver.compile import compile_text
     from ingot.tools.progress import progress
 
