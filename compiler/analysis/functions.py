@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from ingot.compiler.dialects.dispatch import KERNEL_MARK
+from ingot.compiler.dialects.dispatch import HELPER_MARK, KERNEL_MARK
 
 
 def kernel_functions(module: ModuleOp) -> list[func.FuncOp]:
@@ -31,5 +31,7 @@ def _with_body(module: ModuleOp) -> list[func.FuncOp]:
     return [
         op
         for op in module.ops
-        if isinstance(op, func.FuncOp) and op.body.blocks and KERNEL_MARK not in op.attributes
+        if isinstance(op, func.FuncOp)
+        and op.body.blocks
+        and not {KERNEL_MARK, HELPER_MARK} & op.attributes.keys()
     ]

@@ -28,6 +28,8 @@ from xdsl.utils.exceptions import VerifyException
 
 KERNEL_MARK = "ingot.kernel"
 """Unit attribute of a function that is one kernel."""
+HELPER_MARK = "ingot.helper"
+"""Unit attribute of a private function whose ops are a part of the kernel that calls it."""
 KIND = "ingot.kind"
 """`"pointwise"`, `"row"`, `"attention"` or `"scan"`: how the loops of a kernel's ops relate."""
 ROW_DIMS = "ingot.row_dims"

@@ -39,7 +39,8 @@ class Dump:
         self._write(base / f"{number}-{name}.mlir", module_text(module) + "\n")
         for kernel, op in kernels_of(module).items():
             path = base / "kernels" / _file_name(kernel) / f"{number}-{name}.mlir"
-            self._write(path, str(op) + "\n")
+            parts = (*helpers_of(module, op), op)
+            self._write(path, "".join(str(part) + "\n" for part in parts))
 
     def kernel(self, target: str, kernel: str, name: str, content: str | bytes) -> None:
         """A file of one kernel, such as `60-code.spv`."""
@@ -67,6 +68,15 @@ def kernels_of(module: ModuleOp) -> dict[str, Operation]:
             if isinstance(name, StringAttr):
                 found[name.data] = op
     return found
+
+
+def helpers_of(module: ModuleOp, kernel: Operation) -> list[Operation]:
+    """The functions that hold parts of a kernel's code, in the order of the module."""
+    from xdsl.dialects.func import CallOp, FuncOp
+
+    called = {op.callee.string_value() for op in kernel.walk() if isinstance(op, CallOp)}
+    functions = (op for op in module.ops if called and isinstance(op, FuncOp))
+    return [op for op in functions if op.sym_name.data in called]
 
 
 def _file_name(name: str) -> str:

@@ -18,7 +18,7 @@ from xdsl.printer import Printer
 from ingot.compiler.analysis.locations import positions
 from ingot.compiler.dialects import spirv
 from ingot.compiler.driver.compile import OnStage, compile_text
-from ingot.compiler.driver.dump import kernels_of
+from ingot.compiler.driver.dump import helpers_of, kernels_of
 from ingot.compiler.driver.options import CompileOptions
 from ingot.targets.bundle.model import Bundle
 from ingot.targets.spirv import serialize_with_origins
@@ -72,7 +72,8 @@ def compile_with_history(
     def record(profile: TargetProfile, stage: str, module: ModuleOp) -> None:
         kernels = targets[profile.name]
         for name, op in kernels_of(module).items():
-            _record(kernels.setdefault(name, KernelHistory()), stage, op, filename)
+            parts = [*helpers_of(module, op), op]
+            _record(kernels.setdefault(name, KernelHistory()), stage, parts, filename)
 
     options = replace(options, keep_positions=True, on_module=record)
     compiled = compile_text(text, filename, options, on_stage)
@@ -83,8 +84,10 @@ def compile_with_history(
     return History(filename, text, compiled.bundle, targets, compiled.warnings)
 
 
-def _record(kernel: KernelHistory, stage: str, op: Operation, filename: str) -> None:
-    listing, starts = listed(op, filename)
+def _record(kernel: KernelHistory, stage: str, parts: Sequence[Operation], filename: str) -> None:
+    """Keep a stage of a kernel: the functions that it calls, and itself at the end."""
+    listing, starts = listed(parts, filename)
+    op = parts[-1]
     kernel.stages[stage] = listing
     if stage == "dispatch" and isinstance(op, FuncOp):
         type_ = op.function_type
@@ -101,11 +104,13 @@ def _inside(type_: Attribute) -> str:
     return re.sub(r"^(?:tensor|memref)<(.*)>$", r"\1", str(type_))
 
 
-def listed(op: Operation, filename: str) -> tuple[Listing, dict[Operation, int]]:
-    """The text of an op, and the line, from 0, that each op in it begins on."""
+def listed(ops: Sequence[Operation], filename: str) -> tuple[Listing, dict[Operation, int]]:
+    """The text of ops, and the line, from 0, that each op in it begins on."""
     stream = _CountingStream()
     printer = _Printer(stream)
-    printer.print_op(op)
+    for op in ops:
+        printer.print_op(op)
+        stream.write("\n")
     lines = stream.getvalue().splitlines()
     sources: list[set[int]] = [set() for _ in lines]
     for inner, line in printer.starts.items():

@@ -14,10 +14,12 @@ from xdsl.dialects import affine, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
+    VectorType,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
+from ingot.compiler.analysis.building import at_end
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.structured import (
     element_type,
@@ -25,8 +27,10 @@ from ingot.compiler.analysis.structured import (
     reduction_loops,
     shape_of,
 )
+from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 from ingot.passes.kernel.body import Body
+from ingot.passes.kernel.body_functions import BodyFunctions, can_be_called, captured
 from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
 from ingot.passes.kernel.indices import linear_coefficients, result_index
 from ingot.passes.kernel.linear import Linear, linear_of_expr
@@ -41,6 +45,8 @@ class Evaluator(MemoryEmitter):
 
     reduce_at: ReduceAt | None = None
     """Computes one element (or vector) of a reduction that was not computed ahead."""
+    functions: BodyFunctions | None = None
+    """Where long bodies go that are evaluated many times; None to emit them where they are used."""
 
     def element(
         self, value: SSAValue, index: Sequence[Linear], lanes: Lanes | None = None
@@ -144,6 +150,8 @@ class Evaluator(MemoryEmitter):
                 values[arg] = accumulators[i - inputs]
             else:
                 values[arg] = self.operand_element(operand, map_, loops, lanes)
+        if self.functions is not None and accumulators is None and can_be_called(op):
+            return [self._called(self.functions, op, values, lanes)]
         partial = any(DYNAMIC_INDEX in shape_of(v) for v in op.operands)
         body = Body(self, values, loops, lanes, partial)
         if until is not None:
@@ -153,6 +161,37 @@ class Evaluator(MemoryEmitter):
                 body.emit(inner)
             return [values.get(until, until)]
         return body.emit_block(block)
+
+    def _called(
+        self,
+        functions: BodyFunctions,
+        op: GenericOp,
+        values: dict[SSAValue, SSAValue],
+        lanes: Lanes | None,
+    ) -> SSAValue:
+        """The result of a function that computes the body of `op`, made when first asked for."""
+        width = None if lanes is None else lanes.width
+        if not any(isinstance(value.type, VectorType) for value in values.values()):
+            width = None
+        passed = {argument: self.widen(value, width) for argument, value in values.items()}
+        constants: list[ConstantOp] = []
+        for value in captured(op):
+            if isinstance(value.owner, ConstantOp):
+                constants.append(value.owner)
+            else:
+                passed[value] = self.replaced.get(value, value)
+        function = functions.find(op, list(passed.values()))
+        if function is None:
+            block = Block(arg_types=[value.type for value in passed.values()])
+            for argument, value in zip(block.args, passed, strict=True):
+                argument.name_hint = value.name_hint
+            inner = Evaluator(at_end(block), op.location)
+            inside: dict[SSAValue, SSAValue] = dict(zip(passed, block.args, strict=True))
+            for constant in constants:
+                inside[constant.result] = inner.emit(constant.clone()).result
+            (result,) = Body(inner, inside, [], lanes, partial=False).emit_block(op.body.block)
+            function = functions.add(op, block, result)
+        return self.emit(functions.call(function, list(passed.values()))).results[0]
 
     def operand_element(
         self, operand: SSAValue, map_: AffineMap, loops: Sequence[Linear], lanes: Lanes | None

@@ -23,6 +23,7 @@ from ingot.compiler.dialects.ingot import ScanOp
 from ingot.compiler.dialects.ingot import YieldOp as ScanYieldOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.scf import ForallOp
+from ingot.passes.kernel.body_functions import BodyFunctions
 from ingot.passes.kernel.cooperative import (
     RowPlace,
     copy_to_threadgroup,
@@ -81,6 +82,9 @@ def vectorize(blocks: ForallOp, schedule: Schedule) -> None:
     elif schedule.kind == "contraction":
         from ingot.passes.kernel.contraction import ContractionEmitter
 
+        kernel = blocks.parent_op()
+        assert isinstance(kernel, FuncOp)
+        evaluator.functions = BodyFunctions(kernel)
         ContractionEmitter(evaluator, schedule).emit(ops)
     elif schedule.kind == "attention":
         from ingot.compiler.analysis.attention_kernels import kernel_attention

@@ -37,6 +37,7 @@ from ingot.passes.lowering.emitter import (
     replace_op,
     with_element,
 )
+from ingot.passes.lowering.kernel import device_functions
 from ingot.passes.lowering.math_functions import FORMULAS, FunctionLibrary, scalar_only
 
 Expansion = Callable[[Operation, Emitter], "Value | list[Value] | None"]
@@ -55,7 +56,7 @@ _SINGLE = frozenset({"math.sqrt", "math.rsqrt", "arith.divf"})
 
 @dataclass(frozen=True)
 class ExpandMathPass(ModulePass):
-    """Writes out arithmetic that targets lack or get wrong, on L4 functions marked `ingot.kernel`.
+    """Writes out arithmetic that targets lack or get wrong, on L4 kernels and their helpers.
 
     Long formulas become calls of private functions of the module. `math=fast` leaves common
     functions to the target and does not care for NaN in minima and maxima; `strict` differs from
@@ -78,14 +79,13 @@ class ExpandMathPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         library = FunctionLibrary(op)
-        kernels = [function for function in op.ops if "ingot.kernel" in function.attributes]
-        for kernel in kernels:
-            for inner in list(kernel.walk()):
+        for function in device_functions(op):
+            for inner in list(function.walk()):
                 if isinstance(inner, vector.ReductionOp | xdsl_vector.ReductionOp):
                     _write_out_reduction(inner)
                 elif isinstance(inner, SincosOp):
                     _split_sincos(inner)
-            for inner in list(kernel.walk()):
+            for inner in list(function.walk()):
                 if inner.name.startswith(("arith.", "math.")):
                     self._expand(inner, library)
 

@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import gpu
+from ingot.compiler.dialects.dispatch import HELPER_MARK, KERNEL_MARK
 from ingot.passes.lowering.emitter import Emitter, Value
 
-KERNEL = "ingot.kernel"
 WORKGROUP_SIZE = "ingot.workgroup_size"
 GRID = "ingot.grid"
 
@@ -22,7 +22,14 @@ GRID = "ingot.grid"
 def kernels(module: ModuleOp) -> Iterator[FuncOp]:
     """The functions of a module that are marked as kernels."""
     for op in list(module.ops):
-        if isinstance(op, FuncOp) and KERNEL in op.attributes:
+        if isinstance(op, FuncOp) and KERNEL_MARK in op.attributes:
+            yield op
+
+
+def device_functions(module: ModuleOp) -> Iterator[FuncOp]:
+    """The kernels of a module, and the functions that hold parts of their code."""
+    for op in list(module.ops):
+        if isinstance(op, FuncOp) and op.attributes.keys() & {KERNEL_MARK, HELPER_MARK}:
             yield op
 
 

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.tensor_rules import broken_rule
 from ingot.compiler.analysis.tensor_types import as_tensor_type
-from ingot.compiler.dialects.dispatch import KERNEL_MARK
+from ingot.compiler.dialects.dispatch import HELPER_MARK, KERNEL_MARK
 from ingot.compiler.dialects.host import CheckOp
 from ingot.compiler.dialects.ingot import ScanOp, ScatterOp, SortOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp, IndexOp, IteratorType, YieldOp
@@ -192,10 +192,11 @@ class VerifySupportedPass(ModulePass):
         for function in op.ops:
             if not isinstance(function, func.FuncOp):
                 raise refuse(function, f"{function.name} outside of a function is not supported")
-            if KERNEL_MARK in function.attributes:
+            marks = [m for m in (KERNEL_MARK, HELPER_MARK) if m in function.attributes]
+            if marks:
                 raise refuse(
                     function,
-                    f"function {function.sym_name.data} is marked {KERNEL_MARK}, as only passes do",
+                    f"function {function.sym_name.data} is marked {marks[0]}, as only passes do",
                     "`ingot opt` takes what passes have made; remove the mark of a program",
                 )
             _check_signature(function)

@@ -118,6 +118,11 @@ CASES = {
         "func.func @f(%x: memref<4xf32>) attributes {ingot.kernel} {\nreturn\n}",
         "function f is marked ingot.kernel, as only passes do",
     ),
+    "a helper of one's own": (
+        "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ingot.helper} {\n"
+        "return %x : tensor<4xf32>\n}",
+        "function f is marked ingot.helper, as only passes do",
+    ),
     "branches over tensors of index": (
         "func.func @f(%p: tensor<i1>, %x: tensor<4xindex>) -> tensor<4xindex> {\n"
         "%c = tensor.extract %p[] : tensor<i1>\n"

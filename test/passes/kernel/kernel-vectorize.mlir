@@ -251,3 +251,40 @@ func.func private @narrow_sum(%x: tensor<4x65xf16>) -> tensor<4xf16> attributes 
   } -> tensor<4xf16>
   return %2 : tensor<4xf16>
 }
+
+// What follows a product is long: a function that each thread calls for all that it holds.
+// CHECK-LABEL: func.func private @long_end_elementwise(%sum: vector<2xf32>, %bias: vector<2xf32>) -> vector<2xf32> attributes {ingot.helper} {
+// CHECK-NEXT: arith.constant 2.0
+// CHECK-COUNT-7: arith.{{(add|mul)}}f
+// CHECK-NEXT: math.exp
+// CHECK-NEXT: func.return
+// CHECK-LABEL: func.func private @long_end(
+// CHECK-COUNT-4: func.call @long_end_elementwise(%{{.*}}, %{{.*}}) : (vector<2xf32>, vector<2xf32>) -> vector<2xf32>
+// CHECK-NOT: func.call
+// CHECK-NOT: math.exp
+// CHECK: func.return
+func.func private @long_end(%x: tensor<64x48xf32>, %y: tensor<48x32xf32>, %z: tensor<64x32xf32>) -> tensor<64x32xf32> attributes {ingot.kernel, ingot.schedule = {kind = "contraction", threadgroup = array<i64: 16, 16>, thread = array<i64: 8, 1>, threads = 32 : i64, vector = 4 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>, stages = 2 : i64, subgroup = array<i64: 16, 16>, unit = array<i64: 8, 8, 8>}} {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %0 = tensor.empty() : tensor<64x32xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<64x48xf32>, tensor<48x32xf32>) outs(%1 : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %out, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x32xf32>
+  %5 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%2, %z : tensor<64x32xf32>, tensor<64x32xf32>) outs(%0 : tensor<64x32xf32>) {
+  ^bb0(%sum: f32, %bias: f32, %out: f32):
+    %6 = arith.addf %sum, %bias : f32
+    %7 = arith.mulf %6, %two : f32
+    %8 = arith.addf %7, %sum : f32
+    %9 = arith.mulf %8, %7 : f32
+    %10 = arith.addf %9, %bias : f32
+    %11 = arith.mulf %10, %8 : f32
+    %12 = arith.addf %11, %9 : f32
+    %13 = math.exp %12 : f32
+    linalg.yield %13 : f32
+  } -> tensor<64x32xf32>
+  return %5 : tensor<64x32xf32>
+}
