@@ -91,9 +91,16 @@ def _inline(
     emit: Emitter,
     arguments: dict[SSAValue, SSAValue],
     loops: list[SSAValue | int],
+    last: bool,
 ) -> SSAValue:
-    """Clone the body of `producer`; its loop i is an index, or loop `loops[i]` of the consumer."""
+    """Emit the body of `producer`; its loop i is an index, or loop `loops[i]` of the consumer.
+
+    With `last` nobody needs the producer any more, and its ops are moved instead of cloned.
+    """
     block = producer.body.block
+    if last:
+        for old, value in arguments.items():
+            old.replace_all_uses_with(value)
     for op in block.ops:
         if isinstance(op, YieldOp):
             value = op.operands[0]
@@ -101,9 +108,13 @@ def _inline(
         if isinstance(op, IndexOp):
             loop = loops[op.dim.value.data]
             index = loop if isinstance(loop, SSAValue) else emit.add(IndexOp(loop)).result
+            if last:
+                op.result.replace_all_uses_with(index)
             arguments[op.result] = index
             continue
-        new = op.clone(arguments)
+        if last:
+            op.detach()
+        new = op if last else op.clone(arguments)
         _renumber(new, loops)
         emit.builder.insert(new)
     raise AssertionError("the body of a generic ends in linalg.yield")
@@ -162,6 +173,7 @@ def _merged_count(maps: list[AffineMap], extents: tuple[int, ...]) -> int:
 
 def _fuse_input(producer: GenericOp, consumer: GenericOp, position: int) -> None:
     """Compute input `position` of `consumer` inside it."""
+    last = sum(result.uses.get_length() for result in producer.results) == 1
     maps = indexing_maps(consumer)
     extents = loop_extents(consumer)
     rank = len(extents)
@@ -177,7 +189,7 @@ def _fuse_input(producer: GenericOp, consumer: GenericOp, position: int) -> None
         new = block.insert_arg(argument.type, position + 1 + offset, argument.location)
         new.name_hint = argument.name_hint
         arguments[argument] = new
-    value = _inline(producer, emit, arguments, _loop_values(emit, producer, loops, rank))
+    value = _inline(producer, emit, arguments, _loop_values(emit, producer, loops, rank), last)
     block.args[position].name_hint = None  # the computed value is no input
     block.args[position].replace_all_uses_with(value)
     block.erase_arg(block.args[position])
@@ -231,7 +243,8 @@ def _fuse_extract(producer: GenericOp, extract: tensor.ExtractOp) -> None:
             indices = [materialize(emit, e, values) for e in map_.results]
             element = emit.add(tensor.ExtractOp(operand, indices, argument.type))
             arguments[argument] = element.result
-    value = _inline(producer, emit, arguments, loops)
+    last = sum(result.uses.get_length() for result in producer.results) == 1
+    value = _inline(producer, emit, arguments, loops, last)
     extract.result.replace_all_uses_with(value)
     erase(extract)
 

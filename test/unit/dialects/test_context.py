@@ -36,6 +36,7 @@ print(*(m for m in sys.modules if m.startswith(("ingot.compiler.dialects.", "num
         "ingot.compiler.dialects.late_definitions",
         "ingot.compiler.dialects.lazy_formats",
         "ingot.compiler.dialects.quick_construction",
+        "ingot.compiler.dialects.quick_walk",
         "ingot.compiler.dialects.context",
     ]
 
