@@ -58,6 +58,8 @@ class Request:
     name: str | None = None
     """What names in C begin with; each file's when it is None."""
     use_cache: bool = True
+    processes: int = 1
+    """For the kernels of one program."""
 
     @property
     def words(self) -> list[str]:
@@ -296,6 +298,7 @@ def _options(request: Request, schedules: dict[str, str], timing: Timing | None)
         metallib=request.metallib,
         schedules=_schedules(schedules),
         keep_schedules=request.print_schedule,
+        processes=request.processes if request.emit != "mlir" else 1,
         timing=timing,
     )
 

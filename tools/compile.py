@@ -64,9 +64,9 @@ class CompileCommand(click.Command):
     "-j",
     "--jobs",
     type=click.IntRange(min=0),
-    default=1,
     metavar="N",
-    help="Compile so many files at once; 0 is one for each processor.",
+    help="Use so many processes, for files, or for the kernels of a file that has many; 0 is one"
+    " for each processor.  [default: one file at a time, its kernels on all processors]",
 )
 @click.option("-k", "--keep-going", is_flag=True, help="Compile the other files after an error.")
 @targets_option
@@ -144,7 +144,7 @@ def command(
     files: tuple[str, ...],
     output: str | None,
     out_dir: str | None,
-    jobs: int,
+    jobs: int | None,
     keep_going: bool,
     targets: tuple[str, ...],
     emit: str,
@@ -193,6 +193,8 @@ def command(
     _check_outputs(files, output, out_dir, weights, emit, depfile, embed)
     check_target_names(targets)
     _check_metallib(metallib, targets, emit)
+    at_once = 1 if jobs is None else jobs or processors()
+    groups = [files] if out_dir is None else [(file,) for file in files]
     request = Request(
         targets=tuple(dict.fromkeys(targets)),
         emit=cast("Emit", emit),
@@ -214,8 +216,8 @@ def command(
         embed=embed,
         name=name,
         use_cache=not no_cache,
+        processes=processors() if jobs is None else 1 if len(groups) > 1 else at_once,
     )
-    groups = [files] if out_dir is None else [(file,) for file in files]
     listed = [_job(group, output, out_dir, emit, write_depfile, depfile) for group in groups]
     outcomes: list[Outcome] = []
     with reported(debug):
@@ -228,7 +230,7 @@ def command(
                 outcomes.append(compile_job(listed[0], request, step, debug))
             _show(outcomes[-1], diagnostics)
         else:
-            for outcome in compile_jobs(listed, request, jobs or _processors(), keep_going):
+            for outcome in compile_jobs(listed, request, at_once, keep_going):
                 outcomes.append(outcome)
                 _show(outcome, diagnostics)
     _finish(listed, outcomes, cast("Form", diagnostics))
@@ -299,7 +301,8 @@ def _make_folder(path: str) -> None:
         raise CommandLineError(f"{path}: error: {error.strerror or error}") from None
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -20,6 +20,7 @@ def _arguments(ctx, source, output):
     args.add_all(ctx.attr.targets, before_each = "--target")
     args.add_all(ctx.files.schedules, before_each = "--schedule")
     args.add("--no-cache")
+    args.add("-j", "1")  # an action is given one processor
     args.add_all(ctx.attr.options)
     return args
 

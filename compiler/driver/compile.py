@@ -9,7 +9,7 @@ compiled once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +17,11 @@ from ingot.compiler.analysis.module_warnings import warnings
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.driver import assemble
 from ingot.compiler.driver.dump import Dump
+from ingot.compiler.driver.kernel_processes import (
+    ShareFailed,
+    compile_in_processes,
+    process_count,
+)
 from ingot.compiler.driver.kernels import CompiledKernel, compile_kernels
 from ingot.compiler.driver.options import CompileOptions
 from ingot.compiler.driver.pass_pipeline import (
@@ -51,6 +56,7 @@ class CompiledTarget:
 
     profile: TargetProfile
     module: ModuleOp
+    """Without the kernels where several processes compiled them."""
     kernels: tuple[CompiledKernel, ...]
     schedules: tuple[ScheduleEntry, ...] = ()
     """Of every kernel, where the options ask for them."""
@@ -93,6 +99,8 @@ def compile_texts(
     """
     try:
         return _compile(programs, options, on_stage)
+    except ShareFailed:
+        return compile_texts(programs, replace(options, processes=1), on_stage)
     except PassFailure:
         if options.keep_before:
             raise
@@ -167,23 +175,8 @@ def _lower(
     variants: list[Variant] = []
     for index, profile in enumerate(profiles):
         mine = module if index == len(profiles) - 1 else module.clone()
-        signatures: dict[str, assemble.KernelSignature] = {}
-        keys: dict[str, str] = {}
-        schedules: tuple[ScheduleEntry, ...] = ()
-        for stage in stages:
-            on_stage(f"{profile.name}: {stage.name}")
-            _run_stage(mine, context, stage, options, profile)
-            dump.stage(profile.name, stage.number, stage.name, mine)
-            if stage.name == "dispatch":
-                signatures = assemble.kernel_signatures(mine)
-                keys = _schedules_given(mine, profile, options)
-            elif stage.name == "tiles" and keys:
-                from ingot.compiler.driver.schedules import get_schedules
-
-                schedules = get_schedules(mine, profile, keys)
-        on_stage(f"{profile.name}: code")
-        with phase(options.timing, f"code {profile.name}"):
-            kernels = compile_kernels(mine, signatures, profile, options, dump)
+        road = _Road(context, profile, options, dump, on_stage)
+        kernels, schedules = road.kernels(mine, stages)
         if options.metallib and profile.api == "metal":
             from ingot.compiler.driver.metallibs import add_metallibs
 
@@ -218,6 +211,70 @@ def emit_text(compiled: Compiled, what: Literal["mlir", "spirv", "msl", "bundle"
             if code:
                 parts.append(head + code)
     return "\n".join(parts)
+
+
+@dataclass(frozen=True)
+class _Road:
+    """How the stages for one target run."""
+
+    context: Context
+    profile: TargetProfile
+    options: CompileOptions
+    dump: Dump
+    on_stage: OnStage
+
+    def run(self, module: ModuleOp, stage: Stage) -> None:
+        """Take a module through a stage."""
+        name = self.profile.name
+        self.on_stage(f"{name}: {stage.name}")
+        _run_stage(module, self.context, stage, self.options, self.profile)
+        self.dump.stage(name, stage.number, stage.name, module)
+
+    def kernels(
+        self, module: ModuleOp, stages: Sequence[Stage]
+    ) -> tuple[tuple[CompiledKernel, ...], tuple[ScheduleEntry, ...]]:
+        """The code of the kernels of a module (L1), and, if asked for, their schedules."""
+        plan, *rest = stages
+        self.run(module, plan)
+        signatures = assemble.kernel_signatures(module)
+        keys = _schedules_given(module, self.profile, self.options)
+        count = process_count(len(signatures), self.options)
+        if count > 1:
+            self.on_stage(f"{self.profile.name}: kernels")
+            silent = replace(self, on_stage=_in_silence)
+            compiled = compile_in_processes(
+                module, count, lambda part: silent._finish(part, rest, signatures)
+            )
+            return compiled, ()
+        schedules: list[ScheduleEntry] = []
+
+        def on_tiles(tiled: ModuleOp) -> None:
+            from ingot.compiler.driver.schedules import get_schedules
+
+            schedules.extend(get_schedules(tiled, self.profile, keys))
+
+        return self._finish(module, rest, signatures, on_tiles if keys else None), tuple(schedules)
+
+    def _finish(
+        self,
+        module: ModuleOp,
+        stages: Sequence[Stage],
+        signatures: Mapping[str, assemble.KernelSignature],
+        on_tiles: Callable[[ModuleOp], None] | None = None,
+    ) -> tuple[CompiledKernel, ...]:
+        """The code of the kernels of a module (L2), which `on_tiles` is shown at L3."""
+        for stage in stages:
+            self.run(module, stage)
+            if stage.name == "tiles" and on_tiles is not None:
+                on_tiles(module)
+        name = self.profile.name
+        self.on_stage(f"{name}: code")
+        with phase(self.options.timing, f"code {name}"):
+            return compile_kernels(module, signatures, self.profile, self.options, self.dump)
+
+
+def _in_silence(stage: str) -> None:
+    """Progress that nobody sees."""
 
 
 def _run_stage(

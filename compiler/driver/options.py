@@ -59,6 +59,8 @@ class CompileOptions:
     """Return the schedule of every kernel beside its code."""
     keep_positions: bool = False
     """Locate every op in the text, even where the text says that it comes from elsewhere."""
+    processes: int = 1
+    """Compile kernels in up to so many processes, where there are many."""
     timing: Timing | None = None
     """Learns how long each phase and pass takes."""
     on_module: Callable[[TargetProfile, str, ModuleOp], None] | None = None
