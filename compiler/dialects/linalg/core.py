@@ -32,6 +32,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, HasParent, MemoryEffect, MemoryEffectKind, Pure, get_effects
+from xdsl.utils.exceptions import VerifyException
 
 __all__ = [
     "GenericOp",
@@ -262,3 +263,13 @@ class IndexOp(IRDLOperation):
 
     def __init__(self, dim: int):
         super().__init__(properties={"dim": IntegerAttr(dim, i64)}, result_types=[IndexType()])
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        if not isinstance(parent, LinalgStructuredOperation):
+            return
+        loops = len(parent.get_iterator_types().data)
+        if not 0 <= self.dim.value.data < loops:
+            raise VerifyException(
+                f"needs a loop of 0 to {loops - 1}, but has {self.dim.value.data}"
+            )
