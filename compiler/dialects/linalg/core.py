@@ -269,7 +269,5 @@ class IndexOp(IRDLOperation):
         if not isinstance(parent, LinalgStructuredOperation):
             return
         loops = len(parent.get_iterator_types().data)
-        if not 0 <= self.dim.value.data < loops:
-            raise VerifyException(
-                f"needs a loop of 0 to {loops - 1}, but has {self.dim.value.data}"
-            )
+        if not 0 <= (dim := self.dim.value.data) < loops:
+            raise VerifyException(f"names loop {dim}, but the loops around it are 0 to {loops - 1}")
