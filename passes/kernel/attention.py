@@ -36,7 +36,7 @@ from ingot.passes.kernel.attention_row import LANES, AttentionRow, State
 from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.reduction import narrow
 
 
@@ -93,7 +93,7 @@ class _Keys:
         if tiles == 1:
             self._load(Linear())
             if whole:
-                end = constant_index(evaluator.builder, whole)
+                end = evaluator.index_value(whole)
                 states = self._tile(Linear(), 0, end, LANES, states)
         else:
 
@@ -101,19 +101,19 @@ class _Keys:
                 evaluator.emit(BarrierOp())  # the last tile's readers come first
                 base = Linear.of(iv)
                 self._load(base)
-                end = constant_index(evaluator.builder, size)
+                end = evaluator.index_value(size)
                 if whole < tiles * size:
-                    left = (base * -1 + whole).materialize(evaluator.builder)
-                    end = evaluator.emit(MinSIOp(left, end)).result
+                    left = evaluator.materialize(base * -1 + whole)
+                    end = evaluator.pure(MinSIOp, left, end)
                 return self._tile(base, 0, end, LANES, states)
 
-            zero = constant_index(evaluator.builder, 0)
+            zero = evaluator.index_value(0)
             thread_id(evaluator)
-            end = constant_index(evaluator.builder, self.count)
+            end = evaluator.index_value(self.count)
             states = self._loop(zero, end, size, states, tile)
         if whole < self.count:
             base = (tiles - 1) * size
-            end = constant_index(evaluator.builder, self.count - base)
+            end = evaluator.index_value(self.count - base)
             states = self._tile(Linear((), base), whole - base, end, 1, states)
         return states
 
@@ -139,7 +139,7 @@ class _Keys:
         """The thread's keys of a tile from `first` to `end`, `width` at a time."""
         start = self.rows[0].split() * width + first
         return self._loop(
-            start.materialize(self.evaluator.builder),
+            self.evaluator.materialize(start),
             end,
             width * self.schedule.splits,
             states,
@@ -161,7 +161,7 @@ class _Keys:
         def like(values: Sequence[SSAValue]) -> list[State]:
             return [s.like(values[i * count : (i + 1) * count]) for i, s in enumerate(states)]
 
-        advance = constant_index(evaluator.builder, step)
+        advance = evaluator.index_value(step)
         block = Block(arg_types=[IndexType(), *(v.type for v in carried)])
         with evaluator.inside(block):
             after = body(block.args[0], like(block.args[1:]))

@@ -36,7 +36,7 @@ from ingot.compiler.dialects.gpu import ShuffleMode, ShuffleOp
 from ingot.passes.kernel.attention_row import LANES, AttentionRow, State
 from ingot.passes.kernel.cooperative import combine
 from ingot.passes.kernel.emitter import Lanes
-from ingot.passes.kernel.linear import Linear, constant_index, linear_of_expr
+from ingot.passes.kernel.linear import Linear, linear_of_expr
 from ingot.passes.kernel.reduction import narrow
 from ingot.passes.kernel.store import store
 
@@ -127,14 +127,14 @@ class RowEnd:
                 mine = evaluator.emit(SelectOp(condition, value, mine)).result
             if 1 + len(rest) < splits:
                 inside = self._compare(split, 1 + len(rest), "slt")
-                valid = inside if valid is None else evaluator.emit(AndIOp(valid, inside)).result
+                valid = inside if valid is None else evaluator.pure(AndIOp, valid, inside)
             pieces.append(_Piece((split + first) * LANES, mine, valid))
         return pieces
 
     def _compare(self, position: Linear, number: int, predicate: str) -> SSAValue:
-        at = position.materialize(self.evaluator.builder)
-        constant = constant_index(self.evaluator.builder, number)
-        return self.evaluator.emit(CmpiOp(at, constant, predicate)).result
+        at = self.evaluator.materialize(position)
+        constant = self.evaluator.index_value(number)
+        return self.evaluator.pure(CmpiOp, at, constant, predicate)
 
     # What is done to weights
 

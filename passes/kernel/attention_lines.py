@@ -21,7 +21,7 @@ from ingot.passes.kernel.attention_row import LANES, AttentionRow
 from ingot.passes.kernel.cooperative import Row, over_chunks
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.store import store
 
@@ -63,9 +63,9 @@ def line_vector(lines: Lines, row: AttentionRow, key: Linear, start: Linear) -> 
             continue
         inside = None
         if known is None:
-            position = at[along].materialize(evaluator.builder)
-            end = constant_index(evaluator.builder, extent)
-            inside = evaluator.emit(CmpiOp(position, end, "slt")).result
+            position = evaluator.materialize(at[along])
+            end = evaluator.index_value(extent)
+            inside = evaluator.pure(CmpiOp, position, end, "slt")
             at[along] = _kept(evaluator, at[along], extent - 1)
         element = evaluator.operand_element(value, map_, at, None)
         if inside is not None:
@@ -76,8 +76,8 @@ def line_vector(lines: Lines, row: AttentionRow, key: Linear, start: Linear) -> 
 
 def _kept(evaluator: Evaluator, position: Linear, last: int) -> Linear:
     """A position, but `last` where it is past that."""
-    at = position.materialize(evaluator.builder)
-    return Linear.of(evaluator.emit(MinSIOp(at, constant_index(evaluator.builder, last))).result)
+    at = evaluator.materialize(position)
+    return Linear.of(evaluator.pure(MinSIOp, at, evaluator.index_value(last)))
 
 
 class StagedLines:

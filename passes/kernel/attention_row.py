@@ -19,7 +19,7 @@ from ingot.compiler.dialects.arith import CmpfOp, CmpiOp, MinSIOp, SelectOp, Sub
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.cooperative import combine, identity_of, thread_id
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index, linear_of_expr
+from ingot.passes.kernel.linear import Linear, linear_of_expr
 from ingot.passes.kernel.reduction import widen_accumulator
 
 LANES = 4
@@ -75,11 +75,11 @@ class AttentionRow:
             position = evaluator.once("row", lambda: self._of_thread(quotient))
         position = position + self.number * threads
         if 0 <= extents[row_loop] < (self.number + 1) * threads:
-            at = position.materialize(evaluator.builder)
-            end = constant_index(evaluator.builder, extents[row_loop])
-            last = constant_index(evaluator.builder, extents[row_loop] - 1)
-            self.valid = evaluator.emit(CmpiOp(at, end, "slt")).result
-            position = Linear.of(evaluator.emit(MinSIOp(at, last)).result)
+            at = evaluator.materialize(position)
+            end = evaluator.index_value(extents[row_loop])
+            last = evaluator.index_value(extents[row_loop] - 1)
+            self.valid = evaluator.pure(CmpiOp, at, end, "slt")
+            position = Linear.of(evaluator.pure(MinSIOp, at, last))
         self.point[row_loop] = position
 
     def split(self) -> Linear:

@@ -39,7 +39,6 @@ from ingot.compiler.dialects.linalg import IndexOp, YieldOp
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.linear import (
     Linear,
-    constant_index,
     is_multiple,
     linear_of,
     linear_of_expr,
@@ -86,9 +85,9 @@ class Body:
         form, step = self.forms[value]
         evaluator = self.evaluator
         if self.lanes is None or step == 0:
-            return form.materialize(evaluator.builder)
+            return evaluator.materialize(form)
         return evaluator.from_elements(
-            [(form + step * i).materialize(evaluator.builder) for i in range(self.lanes.width)]
+            [evaluator.materialize(form + step * i) for i in range(self.lanes.width)]
         )
 
     def emit(self, op: Operation) -> None:
@@ -228,7 +227,7 @@ class Body:
         def make() -> Linear:
             d = AffineDimExpr(0)
             rounded = d // number if divides else d % number
-            return Linear.of(evaluator.apply(rounded, form.materialize(evaluator.builder)))
+            return Linear.of(evaluator.apply(rounded, evaluator.materialize(form)))
 
         return evaluator.once((kind, form, number), make), 0 if divides else step
 
@@ -293,11 +292,10 @@ class Body:
         for size, original, index in zip(shape_of(source), op.indices, indices, strict=True):
             clamped = index
             if size != DYNAMIC_INDEX and not _is_clamped(original, size):
-                builder = evaluator.builder
-                zero = constant_index(builder, 0)
-                last = constant_index(builder, max(0, size - 1))
-                clamped = evaluator.emit(MaxSIOp(index, zero)).result
-                clamped = evaluator.emit(MinSIOp(clamped, last)).result
+                zero = evaluator.index_value(0)
+                last = evaluator.index_value(max(0, size - 1))
+                clamped = evaluator.pure(MaxSIOp, index, zero)
+                clamped = evaluator.pure(MinSIOp, clamped, last)
             inside.append(linear_of(clamped))
         return evaluator.element(source, inside)
 

@@ -25,7 +25,7 @@ from ingot.passes.kernel.cooperative import allocate_threadgroup_memory, combine
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.joint_reduction import Reduced, Share, reduce_jointly
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.store import store
 
@@ -54,8 +54,8 @@ class _Columns:
         values = reduce_jointly(evaluator, reductions, starts, share)
         buffers = [self._exchange(value) for (value,) in values]
         evaluator.emit(BarrierOp())
-        zero = constant_index(evaluator.builder, 0)
-        first = evaluator.emit(CmpiOp(self.part, zero, "eq")).result
+        zero = evaluator.index_value(0)
+        first = evaluator.pure(CmpiOp, self.part, zero, "eq")
         block = Block()
         with evaluator.inside(block):
             for reduced, view in zip(reductions, buffers, strict=True):
@@ -98,7 +98,7 @@ class _Columns:
     def _total(self, reduced: Reduced, view: View, init: SSAValue) -> SSAValue:
         """`init` combined with what the parts have, in order."""
         evaluator = self.evaluator
-        bounds = (constant_index(evaluator.builder, n) for n in (0, self.schedule.splits, 1))
+        bounds = (evaluator.index_value(n) for n in (0, self.schedule.splits, 1))
         lower, upper, one = bounds
         block = Block(arg_types=[IndexType(), init.type])
         with evaluator.inside(block):

@@ -26,7 +26,7 @@ from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.contraction_loops import ContractionLoops, contraction_loops
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.fragment_tile import FragmentTile
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.matrix_tile import MatrixTile
 from ingot.passes.kernel.register_tile import RegisterTile
 from ingot.passes.kernel.staging import Layout, StagedTile
@@ -89,7 +89,7 @@ class ContractionEmitter:
         reduction = _Reduction(self.evaluator, tile, staged, body.args[0])
         upper, step = bounds[1] or 0, bounds[2] or 1
         if upper <= step:
-            reduction.fill(constant_index(self.evaluator.builder, 0), Linear())
+            reduction.fill(self.evaluator.index_value(0), Linear())
             self.evaluator.emit(BarrierOp())
             results = tile.step(staged, Linear(), accumulators)
         else:
@@ -141,7 +141,7 @@ class _Reduction:
         """
         evaluator = self.evaluator
         last = (upper - 1) // step * step
-        self.fill(constant_index(evaluator.builder, 0), Linear())
+        self.fill(evaluator.index_value(0), Linear())
         evaluator.emit(BarrierOp())
 
         def body(position: SSAValue, current: Sequence[SSAValue]) -> list[SSAValue]:
@@ -173,7 +173,7 @@ class _Reduction:
     ) -> list[SSAValue]:
         """`scf.for` over the positions of the tiles."""
         evaluator = self.evaluator
-        bounds = [constant_index(evaluator.builder, n) for n in (0, upper, step)]
+        bounds = [evaluator.index_value(n) for n in (0, upper, step)]
         block = Block(arg_types=[IndexType(), *(v.type for v in accumulators)])
         block.args[0].name_hint = "k"
         # The loop comes first: what divides its index is known from its step.

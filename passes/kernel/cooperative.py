@@ -54,7 +54,7 @@ from ingot.compiler.dialects.tensor import PadOp
 from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
 from ingot.passes.kernel.evaluate import Evaluator, loops_of
 from ingot.passes.kernel.indices import dimension_sizes
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.memory import View
 from ingot.passes.kernel.reduction import (
     narrow,
@@ -108,11 +108,11 @@ class Row:
         valid = None
         last = self.chunks if step.known is None else step.known + 1
         if last * stride > self.elements:
-            position = start.materialize(evaluator.builder)
-            end = constant_index(evaluator.builder, self.elements)
-            valid = evaluator.emit(CmpiOp(position, end, "slt")).result
-            edge = constant_index(evaluator.builder, max(0, self.elements - self.width))
-            start = Linear.of(evaluator.emit(MinSIOp(position, edge)).result)
+            position = evaluator.materialize(start)
+            end = evaluator.index_value(self.elements)
+            valid = evaluator.pure(CmpiOp, position, end, "slt")
+            edge = evaluator.index_value(max(0, self.elements - self.width))
+            start = Linear.of(evaluator.pure(MinSIOp, position, edge))
         return Chunk(delinearize(evaluator, start, self.extents), valid)
 
 
@@ -171,7 +171,7 @@ def delinearize(evaluator: Evaluator, start: Linear, extents: Sequence[int]) -> 
         if isinstance(expr, AffineDimExpr):
             index.append(start)
             continue
-        position = start.materialize(evaluator.builder)
+        position = evaluator.materialize(start)
         apply = affine.ApplyOp([position], AffineMapAttr(AffineMap(1, 0, (expr,))))
         index.append(Linear.of(evaluator.emit(apply).result))
     return tuple(index)
@@ -254,8 +254,7 @@ def over_chunks(
         for number in range(row.chunks):
             values = body(Linear((), number), values)
         return values
-    builder = evaluator.builder
-    lower, upper, one = (constant_index(builder, n) for n in (0, row.chunks, 1))
+    lower, upper, one = (evaluator.index_value(n) for n in (0, row.chunks, 1))
     thread_id(evaluator)
     block = Block(arg_types=[IndexType(), *(v.type for v in carried)])
     with evaluator.inside(block):
@@ -275,8 +274,8 @@ def store_row(
     if not inner:
         index = start
         value = evaluator.element(op.source, index)
-        first = constant_index(evaluator.builder, 0)
-        guard = evaluator.emit(CmpiOp(thread_id(evaluator), first, "eq")).result
+        first = evaluator.index_value(0)
+        guard = evaluator.pure(CmpiOp, thread_id(evaluator), first, "eq")
         store(evaluator, view, index, None, value, guard)
         return
     row = row_of([shape[dim] for dim in inner], schedule)
@@ -340,10 +339,10 @@ def _copy_tile(evaluator: Evaluator, alloc: AllocTensorOp, schedule: Schedule) -
         value = load_inside(evaluator, inner, chunk.index, lanes)
         inside: SSAValue | None = None
         for dim, size in missing:
-            position = chunk.index[dim].materialize(evaluator.builder)
+            position = evaluator.materialize(chunk.index[dim])
             end = evaluator.index_value(size)
-            fits = evaluator.emit(CmpiOp(position, end, "slt")).result
-            inside = fits if inside is None else evaluator.emit(AndIOp(inside, fits)).result
+            fits = evaluator.pure(CmpiOp, position, end, "slt")
+            inside = fits if inside is None else evaluator.pure(AndIOp, inside, fits)
         if inside is not None:
             zero = evaluator.widen(evaluator.zero(element), width if lanes else None)
             condition = evaluator.widen(inside, width if lanes else None)
@@ -363,9 +362,9 @@ def load_inside(
         position = offset + local
         if view.partial[dim]:
             width = lanes.width if lanes is not None and lanes.dim == dim else 1
-            last = constant_index(evaluator.builder, max(0, shape_of(view.buffer)[dim] - width))
-            at = position.materialize(evaluator.builder)
-            position = Linear.of(evaluator.emit(MinSIOp(at, last)).result)
+            last = evaluator.index_value(max(0, shape_of(view.buffer)[dim] - width))
+            at = evaluator.materialize(position)
+            position = Linear.of(evaluator.pure(MinSIOp, at, last))
         kept.append(position)
     rank = len(kept)
     return evaluator.load(View(view.buffer, [Linear()] * rank, [False] * rank), kept, lanes)

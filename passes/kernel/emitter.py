@@ -30,7 +30,7 @@ from ingot.compiler.dialects.arith import (
     ConstantOp,
 )
 from ingot.compiler.dialects.vector import FromElementsOp
-from ingot.passes.kernel.linear import Linear, constant_index, linear_of
+from ingot.passes.kernel.linear import Linear, linear_of
 
 
 @dataclass(frozen=True)
@@ -147,25 +147,31 @@ class Emitter:
     def index_value(self, value: SSAValue | int) -> SSAValue:
         """An index value that may depend on rebuilt loops, as an SSA value at this point."""
         if isinstance(value, int):
-            return constant_index(self.builder, value)
+            return self.materialize(Linear.of(value))
         owner = value.owner
         if isinstance(owner, affine.MinOp):
-            operands = [self.index_value(v) for v in owner.operands]
-            if operands == list(owner.operands):
-                return value
-            return self.emit(affine.MinOp(operands, owner.map)).result
+            operands = tuple(self.index_value(v) for v in owner.operands)
+            return value if operands == owner.operands else self.pure(_minimum, operands, owner.map)
         if isinstance(owner, affine.ApplyOp):
-            return self.linear(value).materialize(self.builder)
+            return self.materialize(self.linear(value))
         return self.replaced.get(value, value)
+
+    def materialize(self, form: Linear) -> SSAValue:
+        """An index value that holds a linear form."""
+        return self.once(form, lambda: form.materialize(self.builder))
+
+    def pure(self, make: Callable[P, Operation], *args: P.args, **kwargs: P.kwargs) -> SSAValue:
+        """The result of the op that `make` returns, whose value depends on the arguments alone.
+
+        It is emitted once in a scope, so `make` has to be the same object each time: a class or a
+        function of a module.
+        """
+        key = (make, args, *kwargs.items())
+        return self.once(key, lambda: self.emit(make(*args, **kwargs)).results[0])
 
     def apply(self, expr: AffineExpr, operand: SSAValue) -> SSAValue:
         """The value of an affine expression of one index, computed once in a scope."""
-
-        def make() -> SSAValue:
-            map_ = AffineMapAttr(AffineMap(1, 0, (expr,)))
-            return self.emit(affine.ApplyOp([operand], map_)).result
-
-        return self.once(("apply", expr, operand), make)
+        return self.pure(_apply, expr, operand)
 
     def zero(self, element: Attribute) -> SSAValue:
         """A zero of a scalar type."""
@@ -174,27 +180,34 @@ class Emitter:
     def constant(self, number: float | int, element: Attribute) -> SSAValue:
         """An `arith.constant` of a scalar type."""
         if isinstance(element, AnyFloat):
-            return self.emit(ConstantOp(FloatAttr(float(number), element))).result
+            return self.pure(ConstantOp, FloatAttr(float(number), element))
         assert isinstance(number, int)
-        return self.emit(ConstantOp(IntegerAttr(number, element))).result  # pyright: ignore
+        return self.pure(ConstantOp, IntegerAttr(number, element))  # pyright: ignore
 
     def from_elements(self, elements: Sequence[SSAValue]) -> SSAValue:
         """A vector of scalars."""
-        return self.emit(
-            FromElementsOp(elements, VectorType(elements[0].type, [len(elements)]))
-        ).result
+        type_ = VectorType(elements[0].type, [len(elements)])
+        return self.pure(FromElementsOp, tuple(elements), type_)
 
     def lane(self, value: SSAValue, lane: int) -> SSAValue:
         """One element of a vector; a scalar stands for a vector of equal elements."""
         if not isinstance(value.type, VectorType):
             return value
-        return self.emit(vector.ExtractOp(value, [lane], element_type(value))).result
+        return self.pure(vector.ExtractOp, value, (lane,), element_type(value))
 
     def widen(self, value: SSAValue, width: int | None) -> SSAValue:
         """A value as a vector of `width` equal elements, or as it is when it is one already."""
         if width is None or isinstance(value.type, VectorType):
             return value
-        return self.emit(vector.BroadcastOp(value, VectorType(value.type, [width]))).vector
+        return self.pure(vector.BroadcastOp, value, VectorType(value.type, [width]))
+
+
+def _apply(expr: AffineExpr, operand: SSAValue) -> Operation:
+    return affine.ApplyOp([operand], AffineMapAttr(AffineMap(1, 0, (expr,))))
+
+
+def _minimum(operands: Sequence[SSAValue], map_: AffineMapAttr) -> Operation:
+    return affine.MinOp(operands, map_)
 
 
 def on_behalf_of_op(

@@ -232,7 +232,7 @@ class Evaluator(MemoryEmitter):
         form = linear_of_expr(expr, loops)
         if form is not None:
             return form
-        dims = [loop.materialize(self.builder) for loop in loops]
+        dims = [self.materialize(loop) for loop in loops]
         used = sorted(expr.used_dims())
         renumbered = [
             AffineDimExpr(used.index(i)) if i in used else AffineDimExpr(0)

@@ -26,7 +26,7 @@ from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.cooperative import identity_of
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator, loops_of
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.reduction import (
     accumulate,
     narrow,
@@ -198,7 +198,7 @@ class _Nest:
         evaluator = self.evaluator
         if count < 2:
             return turn(Linear(), values) if count else list(values)
-        lower, upper, one = (constant_index(evaluator.builder, n) for n in (0, count, 1))
+        lower, upper, one = (evaluator.index_value(n) for n in (0, count, 1))
         block = Block(arg_types=[IndexType(), *(value.type for value in values)])
         with evaluator.inside(block):
             evaluator.emit(YieldOp(*turn(Linear.of(block.args[0]), block.args[1:])))
@@ -210,8 +210,8 @@ class _Nest:
         self, count: int, part: SSAValue, number: Linear, values: Sequence[SSAValue], turn: _Turn
     ) -> list[SSAValue]:
         evaluator = self.evaluator
-        limit = constant_index(evaluator.builder, count)
-        condition = evaluator.emit(CmpiOp(part, limit, "slt")).result
+        limit = evaluator.index_value(count)
+        condition = evaluator.pure(CmpiOp, part, limit, "slt")
         block, other = Block(), Block()
         with evaluator.inside(block):
             evaluator.emit(YieldOp(*turn(number, values)))

@@ -34,7 +34,7 @@ from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes, erase_unused, result_index, upper_bound
 from ingot.passes.kernel.joint_reduction import Reduced, joint_reductions, reduce_jointly
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.mapping import is_over_blocks, is_over_threads
 from ingot.passes.kernel.online_softmax import find_online, is_long, reduce_online
 from ingot.passes.kernel.reduction import reduce_at, reduce_points
@@ -227,9 +227,9 @@ class _ThreadTile:
         ]
         points, _ = self.points(op.last)
         for index in points:
-            zero = constant_index(evaluator.builder, 0)
-            one = constant_index(evaluator.builder, 1)
-            extent = constant_index(evaluator.builder, shape_of(op.input)[dimension])
+            zero = evaluator.index_value(0)
+            one = evaluator.index_value(1)
+            extent = evaluator.index_value(shape_of(op.input)[dimension])
             init = evaluator.element(op.init, index)
             block = Block(arg_types=[zero.type, init.type])
             with evaluator.inside(block):

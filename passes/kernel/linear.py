@@ -8,13 +8,13 @@ from functools import cache
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ingot.compiler.analysis.index_range import known_divisor
 from ingot.compiler.dialects.arith import AddiOp, ConstantOp, MuliOp, SubiOp
-from ingot.passes.kernel.indices import apply_map, linear_coefficients
+from ingot.passes.kernel.indices import linear_coefficients
 
 
 @dataclass(frozen=True)
@@ -50,17 +50,26 @@ class Linear:
 
     def materialize(self, builder: Builder) -> SSAValue:
         """An index value that holds the form, computed at the insertion point."""
-        expr: AffineExpr = AffineConstantExpr(self.constant)
-        for i, (_, coefficient) in enumerate(self.terms):
-            expr = expr + AffineDimExpr(i) * coefficient
-        index = apply_map(builder, expr, [v for v, _ in self.terms])
-        return constant_index(builder, index) if isinstance(index, int) else index
+        if not self.terms:
+            return builder.insert(ConstantOp(_index_attribute(self.constant))).result
+        values = [value for value, _ in self.terms]
+        coefficients = tuple(coefficient for _, coefficient in self.terms)
+        if coefficients == (1,) and not self.constant:
+            return values[0]
+        map_ = _sum(coefficients, self.constant)
+        return builder.insert(affine.ApplyOp(values, map_)).result
 
 
-def constant_index(builder: Builder, value: int) -> SSAValue:
-    """An `arith.constant` of type index."""
-    number = _index_attribute(value)
-    return builder.insert(ConstantOp(number)).result
+@cache
+def _sum(coefficients: tuple[int, ...], constant: int) -> AffineMapAttr:
+    """The map (d0, d1, ...) -> d0 * coefficient + d1 * coefficient + ... + constant.
+
+    The constant comes last: sums that differ in it alone have the rest in common.
+    """
+    expr: AffineExpr = AffineConstantExpr(0)
+    for i, coefficient in enumerate(coefficients):
+        expr = expr + AffineDimExpr(i) * coefficient
+    return AffineMapAttr(AffineMap(len(coefficients), 0, (expr + constant,)))
 
 
 @cache

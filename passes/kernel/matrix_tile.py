@@ -110,7 +110,7 @@ class MatrixTile:
         places = [(row, column) for row in self.rows for column in self.columns]
         line = self.group * self.schedule.unit[0]
         for (row, column), matrix in zip(places, self.matrices, strict=True):
-            indices = [f.materialize(evaluator.builder) for f in (line, Linear())]
+            indices = [evaluator.materialize(f) for f in (line, Linear())]
             evaluator.emit(SubgroupMmaStoreMatrixOp(matrix, self.exchange, indices, self.pitch))
             evaluator.emit(BarrierOp())
             self._store_elements(stores, line, row, column)

@@ -27,7 +27,7 @@ from ingot.compiler.dialects.arith import (
 from ingot.compiler.dialects.bufferization import ToTensorOp
 from ingot.passes.kernel.emitter import Emitter, Lanes
 from ingot.passes.kernel.indices import mixed_offsets, mixed_sizes
-from ingot.passes.kernel.linear import Linear, constant_index, is_multiple
+from ingot.passes.kernel.linear import Linear, is_multiple
 
 
 @dataclass
@@ -125,11 +125,11 @@ class MemoryEmitter(Emitter):
         indices: list[SSAValue] = []
         shape = shape_of(view.buffer)
         for dim, (offset, local) in enumerate(zip(view.offsets, index, strict=True)):
-            position = (offset + local).materialize(self.builder)
+            position = self.materialize(offset + local)
             width = lanes.width if lanes is not None and lanes.dim == dim else 1
             if view.partial[dim] and (width == 1 or whole):
-                last = constant_index(self.builder, max(0, shape[dim] - width))
-                position = self.emit(MinSIOp(position, last)).result
+                last = self.index_value(max(0, shape[dim] - width))
+                position = self.pure(MinSIOp, position, last)
             indices.append(position)
         return indices
 

@@ -33,7 +33,7 @@ from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.cooperative import RowPlace, combine, row_of, thread_id
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.reduction import narrow, widen_accumulator
 
 _TOGETHER = 4
@@ -134,7 +134,7 @@ class _Reduction:
         evaluator, pair = self.evaluator, self.pair
         state = [self._widen(evaluator.constant(n, f32)) for n in (-math.inf, 0.0)]
         whole = self.row.chunks // _TOGETHER
-        bounds = [constant_index(evaluator.builder, n) for n in (0, whole, 1)]
+        bounds = [evaluator.index_value(n) for n in (0, whole, 1)]
         thread_id(evaluator)
         block = Block(arg_types=[IndexType(), *(v.type for v in state)])
         with evaluator.inside(block):

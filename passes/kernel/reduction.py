@@ -33,7 +33,7 @@ from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
 from ingot.passes.kernel.evaluate import Evaluator, loops_of
 from ingot.passes.kernel.indices import dimension_sizes, result_index
-from ingot.passes.kernel.linear import Linear, constant_index, linear_of_expr
+from ingot.passes.kernel.linear import Linear, linear_of_expr
 from ingot.passes.kernel.memory import shift
 
 
@@ -250,8 +250,8 @@ def _nest(
         return _nest(evaluator, op, rest, at, accumulators, step, stride, single)
     left = extent % stride if isinstance(extent, int) and not rest else 0
     whole = extent - left if isinstance(extent, int) else extent
-    lower, upper = constant_index(evaluator.builder, 0), evaluator.index_value(whole)
-    advance = constant_index(evaluator.builder, 1 if rest else stride)
+    lower, upper = evaluator.index_value(0), evaluator.index_value(whole)
+    advance = evaluator.index_value(1 if rest else stride)
     block = Block(arg_types=[advance.type, *(v.type for v in accumulators)])
     with evaluator.inside(block):
         iv = Linear.of(block.args[0])

@@ -22,7 +22,7 @@ from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.distributed_tile import DistributedTile, Point
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.reduction import accumulate
 from ingot.passes.kernel.staging import Layout, StagedTile
 
@@ -88,7 +88,7 @@ class RegisterTile(DistributedTile):
         if extent <= unroll:
             return self._steps(staged, stage, Linear(), extent, accumulators)
         evaluator = self.evaluator
-        bounds = [constant_index(evaluator.builder, n) for n in (0, extent, unroll)]
+        bounds = [evaluator.index_value(n) for n in (0, extent, unroll)]
         block = Block(arg_types=[IndexType(), *(v.type for v in accumulators)])
         block.args[0].name_hint = "kk"
         with evaluator.inside(block):

@@ -153,9 +153,7 @@ class StagedTile:
     ) -> SSAValue:
         """The matrix at (across, depth) whose rows follow each other along `rows`."""
         line, place = (depth, across) if self.contiguous == "across" else (across, depth)
-        indices = [
-            form.materialize(self.evaluator.builder) for form in (stage * self.lines + line, place)
-        ]
+        indices = [self.evaluator.materialize(form) for form in (stage * self.lines + line, place)]
         pitch = shape_of(self.buffer)[-1]
         load = SubgroupMmaLoadMatrixOp(
             self.buffer, indices, type_, pitch, transpose=self.contiguous == rows
@@ -198,8 +196,8 @@ class StagedTile:
             return value
         # Past the end of the reduction there must be zeros; past the end of a row or column of
         # the result anything may be, since what is computed from it is not stored.
-        position = places["depth"].materialize(evaluator.builder)
-        fits = evaluator.emit(CmpiOp(position, evaluator.index_value(size), "slt")).result
+        position = evaluator.materialize(places["depth"])
+        fits = evaluator.pure(CmpiOp, position, evaluator.index_value(size), "slt")
         if lanes is None:
             return evaluator.emit(SelectOp(fits, value, evaluator.zero(self.element))).result
         zero = evaluator.widen(evaluator.zero(self.element), self.width)

@@ -16,7 +16,7 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.arith import AndIOp, CmpiOp
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.memory import View
 
 
@@ -34,25 +34,24 @@ def store(
             shifted = [f + lane if i == lanes.dim else f for i, f in enumerate(index)]
             store(evaluator, view, shifted, None, evaluator.lane(value, lane), guard)
         return
-    builder = evaluator.builder
     value = evaluator.widen(value, None if lanes is None else lanes.width)
     positions = [
-        (offset + local).materialize(builder)
+        evaluator.materialize(offset + local)
         for offset, local in zip(view.offsets, index, strict=True)
     ]
     for dim, position in enumerate(positions):
         if view.partial[dim] and not (lanes is not None and lanes.dim == dim):
-            extent = constant_index(builder, shape_of(view.buffer)[dim])
-            inside = builder.insert(CmpiOp(position, extent, "slt")).result
-            guard = inside if guard is None else builder.insert(AndIOp(guard, inside)).result
+            extent = evaluator.index_value(shape_of(view.buffer)[dim])
+            inside = evaluator.pure(CmpiOp, position, extent, "slt")
+            guard = inside if guard is None else evaluator.pure(AndIOp, guard, inside)
     if guard is None:
-        _emit_store(builder, view, positions, lanes, value)
+        _emit_store(evaluator.builder, view, positions, lanes, value)
         return
     block = Block()
     inner = at_end(block, evaluator.location)
     _emit_store(inner, view, positions, lanes, value)
     inner.insert(YieldOp())
-    builder.insert(IfOp(guard, [], Region(block)))
+    evaluator.emit(IfOp(guard, [], Region(block)))
 
 
 def _emit_store(

@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ingot.compiler.dialects.arith import CmpiOp, SelectOp
 from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.evaluate import Evaluator
-from ingot.passes.kernel.linear import Linear, constant_index
+from ingot.passes.kernel.linear import Linear
 
 _NEIGHBOURS = 8
 """Threads whose vectors of 16 bytes reach all banks of threadgroup memory."""
@@ -75,10 +75,10 @@ class TileShare:
         fast = Linear.of(evaluator.apply(d % per_line, thread)) * self.width
         slow, valid = line * self.height, None
         if left < self.threads:
-            end = constant_index(evaluator.builder, left)
-            valid = evaluator.emit(CmpiOp(thread, end, "slt")).result
+            end = evaluator.index_value(left)
+            valid = evaluator.pure(CmpiOp, thread, end, "slt")
             # Without a block, a thread reads some other one: a branch would wait for the loads.
-            position = slow.materialize(evaluator.builder)
-            zero = constant_index(evaluator.builder, 0)
-            slow = Linear.of(evaluator.emit(SelectOp(valid, position, zero)).result)
+            position = evaluator.materialize(slow)
+            zero = evaluator.index_value(0)
+            slow = Linear.of(evaluator.pure(SelectOp, valid, position, zero))
         return Place(slow, fast, valid)

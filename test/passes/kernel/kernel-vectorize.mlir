@@ -94,7 +94,7 @@ func.func private @two_rows(%x: tensor<64x128xf32>, %scale: tensor<128xf32>) -> 
 // CHECK: scf.for %[[TURN:.*]] = %{{.*}} to %{{.*}} step {{.*}} -> (vector<4xf32>)
 // CHECK: %[[ROW:.*]] = affine.apply affine_map<(d0, d1) -> (((d0 * 32) + d1))> (%[[TURN]], %[[PART]])
 // CHECK: vector.transfer_read %x[%[[ROW]], %{{.*}}], %{{.*}} {in_bounds = [true]} : memref<100x40xf32>, vector<4xf32>
-// CHECK: %[[NEXT:.*]] = affine.apply affine_map<(d0, d1) -> ((((d0 * 32) + 16) + d1))> (%[[TURN]], %[[PART]])
+// CHECK: %[[NEXT:.*]] = affine.apply affine_map<(d0, d1) -> ((((d0 * 32) + d1) + 16))> (%[[TURN]], %[[PART]])
 // CHECK: scf.yield
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[PART]], %{{.*}} : index
 // CHECK-NEXT: scf.if %[[SOME]] -> (vector<4xf32>)
