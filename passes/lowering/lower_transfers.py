@@ -34,7 +34,8 @@ class LowerTransfersPass(ModulePass):
     """Turns one-dimensional vector transfers into plain vector accesses, on L4 kernels.
 
     Where a vector may reach past the end of the last dimension, a whole vector inside is accessed
-    as one; else lanes beyond the end read the padding and are not written.
+    as one; else lanes beyond the end read the padding and are not written. A pair that may straddle
+    the end is two lanes: a test of the whole would save none of the lanes' two.
 
     ```mlir
     %v = vector.transfer_read %m[%i], %pad : memref<10xf32>, vector<4xf32>
@@ -72,6 +73,11 @@ class _Transfer:
         """Whether a vector that begins inside ends inside."""
         return self.extent % self.width == 0 and known_divisor(self.indices[-1]) % self.width == 0
 
+    @property
+    def by_lanes(self) -> bool:
+        """Whether each lane is tested without a test of the whole."""
+        return self.width <= 2 and not self.whole_or_nothing
+
     def lane(self, last: Value, offset: int) -> list[SSAValue]:
         """The indices of a lane, given the index of the first along the last dimension."""
         return [*self.indices[:-1], (last + offset if offset else last).ssa]
@@ -100,6 +106,9 @@ def _lower_read(op: TransferReadOp) -> None:
     if transfer.in_bounds:
         replace_op(op, e.op(LoadOp(op.source, op.indices, type_)))
         return
+    if transfer.by_lanes:
+        replace_op(op, _padded_lanes(transfer, e, op.padding, type_))
+        return
     last = e.value(op.indices[-1])
     then, other = e.branch(), e.branch()
     then.insert(scf.YieldOp(then.op(LoadOp(op.source, op.indices, type_)).ssa))
@@ -108,9 +117,13 @@ def _lower_read(op: TransferReadOp) -> None:
         other.insert(scf.YieldOp(other.op(vector.SplatOp(op.padding, type_)).ssa))
     else:
         inside = (last + transfer.width).le(transfer.extent)
-        lanes = [_padded_lane(transfer, other, k, op.padding) for k in range(transfer.width)]
-        other.insert(scf.YieldOp(other.op(vector.FromElementsOp(lanes, type_)).ssa))
+        other.insert(scf.YieldOp(_padded_lanes(transfer, other, op.padding, type_).ssa))
     replace_op(op, e.value(e.if_else(inside, [type_], then, other)[0]))
+
+
+def _padded_lanes(transfer: _Transfer, e: Emitter, padding: SSAValue, type_: Vector) -> Value:
+    lanes = [_padded_lane(transfer, e, lane, padding) for lane in range(transfer.width)]
+    return e.op(vector.FromElementsOp(lanes, type_))
 
 
 def _padded_lane(transfer: _Transfer, e: Emitter, lane: int, padding: SSAValue) -> SSAValue:
@@ -141,6 +154,9 @@ def _lower_write(op: TransferWriteOp) -> None:
 
 
 def _write_inside(op: TransferWriteOp, transfer: _Transfer, e: Emitter) -> None:
+    if transfer.by_lanes:
+        _store_lanes(op, transfer, e)
+        return
     last = e.value(op.indices[-1])
     then = e.branch()
     then.insert(StoreOp(op.vector, op.source, op.indices))
@@ -149,10 +165,14 @@ def _write_inside(op: TransferWriteOp, transfer: _Transfer, e: Emitter) -> None:
         e.if_else(last.lt(transfer.extent), [], then)
         return
     other = e.branch()
-    for lane in range(transfer.width):
-        _store_lane(op, transfer, other, lane)
+    _store_lanes(op, transfer, other)
     other.insert(scf.YieldOp())
     e.if_else((last + transfer.width).le(transfer.extent), [], then, other)
+
+
+def _store_lanes(op: TransferWriteOp, transfer: _Transfer, e: Emitter) -> None:
+    for lane in range(transfer.width):
+        _store_lane(op, transfer, e, lane)
 
 
 def _store_lane(op: TransferWriteOp, transfer: _Transfer, e: Emitter, lane: int) -> None:

@@ -36,8 +36,8 @@ func.func @aligned(%x: memref<8xf32>) attributes {ingot.kernel} {
 func.func @ragged(%x: memref<7xf32>) attributes {ingot.kernel} {
   %t = gpu.thread_id x
   %zero = arith.constant 0.0 : f32
-  %v = vector.transfer_read %x[%t], %zero : memref<7xf32>, vector<2xf32>
-  vector.transfer_write %v, %x[%t] : vector<2xf32>, memref<7xf32>
+  %v = vector.transfer_read %x[%t], %zero : memref<7xf32>, vector<4xf32>
+  vector.transfer_write %v, %x[%t] : vector<4xf32>, memref<7xf32>
   return
 }
 // CHECK-LABEL: func.func @ragged
@@ -61,3 +61,34 @@ func.func @ragged(%x: memref<7xf32>) attributes {ingot.kernel} {
 // CHECK:        scf.if
 // CHECK:          vector.extract %v[1]
 // CHECK:          memref.store
+// CHECK:          vector.extract %v[3]
+// CHECK:          memref.store
+
+// The lanes of a pair are tested alone.
+func.func @ragged_pair(%x: memref<7xf32>) attributes {ingot.kernel} {
+  %t = gpu.thread_id x
+  %zero = arith.constant 0.0 : f32
+  %v = vector.transfer_read %x[%t], %zero : memref<7xf32>, vector<2xf32>
+  vector.transfer_write %v, %x[%t] : vector<2xf32>, memref<7xf32>
+  return
+}
+// CHECK-LABEL: func.func @ragged_pair
+// CHECK:      %[[END:.*]] = arith.constant 7 : index
+// CHECK:      %[[FIRST:.*]] = arith.cmpi slt, %t, %[[END]] : index
+// CHECK-NEXT: %[[A:.*]] = scf.if %[[FIRST]] -> (f32) {
+// CHECK-NEXT:   memref.load %x[%t]
+// CHECK:        scf.yield %zero
+// CHECK:      %[[LAST:.*]] = arith.constant 6 : index
+// CHECK:      %[[SECOND:.*]] = arith.cmpi slt, %t, %[[LAST]] : index
+// CHECK-NEXT: %[[B:.*]] = scf.if %[[SECOND]] -> (f32) {
+// CHECK:        memref.load %x
+// CHECK:        scf.yield %zero
+// CHECK:      %v = vector.from_elements %[[A]], %[[B]] : vector<2xf32>
+// CHECK-NOT:  vector.store
+// CHECK:      scf.if
+// CHECK-NEXT:   %[[X:.*]] = vector.extract %v[0]
+// CHECK-NEXT:   memref.store %[[X]], %x[%t]
+// CHECK:      scf.if
+// CHECK-NEXT:   %[[Y:.*]] = vector.extract %v[1]
+// CHECK:        memref.store %[[Y]], %x
+// CHECK-NOT:  vector.store
