@@ -66,12 +66,14 @@ def compile_in_processes(
     """
     names = [kernel.sym_name.data for kernel in kernel_functions(module)]
     mine, *others = shares(kernel_weights(module), count)
-    running = [_Child(module, share, compile_rest) for share in others]
+    running: list[_Child] = []
     done: list[CompiledKernel] = []
     failed = False
     try:
+        for share in others:
+            running.append(_Child(module, share, compile_rest))
         done += _compile_share(module, mine, compile_rest)
-    except Exception:
+    except Exception:  # also where no process can be had
         failed = True
     for child in running:
         answer = child.answer()
@@ -99,7 +101,12 @@ class _Child:
         self, module: ModuleOp, share: Sequence[int], compile_rest: Callable[[ModuleOp], Kernels]
     ) -> None:
         reader, writer = os.pipe()
-        self._process = os.fork()
+        try:
+            self._process = os.fork()
+        except OSError:
+            os.close(reader)
+            os.close(writer)
+            raise
         if self._process == 0:
             status = 1
             try:

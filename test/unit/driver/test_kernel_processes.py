@@ -79,6 +79,19 @@ def test_a_process_that_fails_does_not_spoil_the_compilation(
     assert forks == [2]
 
 
+def test_where_no_process_can_be_had_one_does_it(
+    monkeypatch: pytest.MonkeyPatch, forks: list[int]
+) -> None:
+    expected = compiled(1)
+
+    def refused() -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(kernel_processes.os, "fork", refused)
+    assert compiled(2) == expected
+    assert forks == [2]
+
+
 def test_what_one_kernel_is_refused_for_is_said(
     monkeypatch: pytest.MonkeyPatch, forks: list[int]
 ) -> None:
