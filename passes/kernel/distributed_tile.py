@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from xdsl.ir import SSAValue
 
@@ -15,7 +16,7 @@ from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear
 from ingot.passes.kernel.reduction import narrow, wide_accumulator, widen_accumulator
-from ingot.passes.kernel.store import store
+from ingot.passes.kernel.store import store_all
 
 Point = tuple[Linear, Linear]
 """Row and column of an element, or of the first element of a vector, in a threadgroup's tile."""
@@ -49,12 +50,12 @@ class DistributedTile(ABC):
                 evaluator.widen(evaluator.element(init, index, self.lanes), width),
                 self.wide,
             )
-            for index in self._indices()
+            for index in self._indices(self.points)
         ]
 
     def finish(self, result: SSAValue, accumulators: Sequence[SSAValue]) -> None:
         """Let the evaluator know the elements of `result` that a thread holds."""
-        for index, value in zip(self._indices(), accumulators, strict=True):
+        for index, value in zip(self._indices(self.points), accumulators, strict=True):
             value = narrow(self.evaluator, value, result)
             self.evaluator.remember(result, index, self.lanes, value)
 
@@ -63,9 +64,12 @@ class DistributedTile(ABC):
         for op in stores:
             view = self.evaluator.view(op.dest)
             assert view is not None
-            for index in self._indices():
-                value = self.evaluator.element(op.source, index, self.lanes)
-                store(self.evaluator, view, index, self.lanes, value)
+            for _, points in groupby(self.points, lambda point: point[0]):
+                row = [
+                    (index, self.evaluator.element(op.source, index, self.lanes))
+                    for index in self._indices(points)
+                ]
+                store_all(self.evaluator, view, row, self.lanes)
 
-    def _indices(self) -> list[tuple[Linear, ...]]:
-        return [self.loops.result_index(self.rank, *point) for point in self.points]
+    def _indices(self, points: Iterable[Point]) -> list[tuple[Linear, ...]]:
+        return [self.loops.result_index(self.rank, *point) for point in points]

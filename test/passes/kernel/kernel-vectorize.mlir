@@ -203,6 +203,31 @@ func.func private @fragments(%x: tensor<64x48xf32>, %y: tensor<48x32xf32>) -> te
   return %2 : tensor<64x32xf32>
 }
 
+// The vectors of a row share one test of whether the row exists.
+// CHECK-LABEL: func.func private @ragged_fragments
+// CHECK: scf.for
+// CHECK: scf.if %{{.*}} {
+// CHECK-NEXT: vector.transfer_write {{.*}} : vector<2xf32>, memref<20x30xf32>
+// CHECK-NEXT: vector.transfer_write {{.*}} : vector<2xf32>, memref<20x30xf32>
+// CHECK-NEXT: }
+// CHECK: scf.if %{{.*}} {
+// CHECK-NEXT: vector.transfer_write
+// CHECK-NEXT: vector.transfer_write
+// CHECK-NEXT: }
+// CHECK-NOT: scf.if
+func.func private @ragged_fragments(%x: tensor<20x48xf32>, %y: tensor<48x30xf32>) -> tensor<20x30xf32> attributes {ingot.kernel, ingot.schedule = {kind = "contraction", threadgroup = array<i64: 16, 16>, thread = array<i64: 8, 2>, threads = 32 : i64, vector = 2 : i64, reduction = 16 : i64, promote = array<i64: 0, 1>, stages = 2 : i64, subgroup = array<i64: 16, 16>, unit = array<i64: 8, 8, 8>}} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<20x30xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<20x30xf32>) -> tensor<20x30xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<20x48xf32>, tensor<48x30xf32>) outs(%1 : tensor<20x30xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %out, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<20x30xf32>
+  return %2 : tensor<20x30xf32>
+}
+
 // Matrices whose elements have no known place are exchanged through threadgroup memory at the end.
 // Copies move 16 bytes at once.
 // CHECK-LABEL: func.func private @matrices
