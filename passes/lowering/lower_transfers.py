@@ -170,12 +170,8 @@ def _write_inside(op: TransferWriteOp, transfer: _Transfer, e: Emitter) -> None:
     e.if_else((last + transfer.width).le(transfer.extent), [], then, other)
 
 
-def _store_lanes(op: TransferWriteOp, transfer: _Transfer, e: Emitter) -> None:
-    for lane in range(transfer.width):
-        _store_lane(op, transfer, e, lane)
-
-
-def _store_lane(op: TransferWriteOp, transfer: _Transfer, e: Emitter, lane: int) -> None:
+def _store_lanes(op: TransferWriteOp, transfer: _Transfer, e: Emitter, lane: int = 0) -> None:
+    """Store the lanes from `lane` on; where one lies outside, so do those behind it."""
     last = e.value(transfer.indices[-1])
     inside = _lane_inside(transfer, last, lane)
     then = e.branch()
@@ -183,6 +179,8 @@ def _store_lane(op: TransferWriteOp, transfer: _Transfer, e: Emitter, lane: int)
     value = then.op(ExtractOp(op.vector, [lane], element))
     indices = transfer.lane(then.value(last.ssa), lane)
     then.insert(memref.StoreOp.get(value.ssa, transfer.buffer, indices))
+    if lane + 1 < transfer.width:
+        _store_lanes(op, transfer, then, lane + 1)
     then.insert(scf.YieldOp())
     e.if_else(inside, [], then)
 

@@ -64,7 +64,7 @@ func.func @ragged(%x: memref<7xf32>) attributes {ingot.kernel} {
 // CHECK:          vector.extract %v[3]
 // CHECK:          memref.store
 
-// The lanes of a pair are tested alone.
+// The lanes of a pair are tested alone; where the first is outside, so is the second.
 func.func @ragged_pair(%x: memref<7xf32>) attributes {ingot.kernel} {
   %t = gpu.thread_id x
   %zero = arith.constant 0.0 : f32
@@ -88,7 +88,9 @@ func.func @ragged_pair(%x: memref<7xf32>) attributes {ingot.kernel} {
 // CHECK:      scf.if
 // CHECK-NEXT:   %[[X:.*]] = vector.extract %v[0]
 // CHECK-NEXT:   memref.store %[[X]], %x[%t]
-// CHECK:      scf.if
-// CHECK-NEXT:   %[[Y:.*]] = vector.extract %v[1]
-// CHECK:        memref.store %[[Y]], %x
+// CHECK:        scf.if
+// CHECK-NEXT:     %[[Y:.*]] = vector.extract %v[1]
+// CHECK:          memref.store %[[Y]], %x
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
 // CHECK-NOT:  vector.store
