@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
-from ingot.compiler.analysis.index_range import is_non_negative
+from ingot.compiler.analysis.index_range import constant_int, is_non_negative
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.gpu_matrix import MatrixOperand, MMAMatrixType
 
@@ -165,10 +165,13 @@ class FunctionConversion:
         self.block = outer
 
     def convert_ops(self, source: Block) -> None:
-        """Convert the live ops of a block but its terminator into the current block."""
+        """Convert the live ops of a block but its terminator into the current block.
+
+        Moved indices wait until something other than a place in memory needs them.
+        """
         last = source.last_op
         for op in source.ops:
-            if op is not last and op in self.live:
+            if op is not last and op in self.live and not is_moved(op):
                 self._convert(op)
 
     def _convert(self, op: Operation) -> None:
@@ -196,7 +199,14 @@ class FunctionConversion:
 
     def value(self, source: SSAValue) -> SSAValue:
         """What a value was converted to."""
-        return self.values[source]
+        known = self.values.get(source)
+        if known is not None:
+            return known
+        base, distance = moved_index(source)
+        moved = self.pure(spirv.IAddOp, self.value(base), self.index_constant(distance))
+        if moved.name_hint is None:
+            moved.name_hint = source.name_hint
+        return moved
 
     def is_non_negative(self, source: SSAValue) -> bool:
         """Whether an index that is being converted is proved not to be negative."""
@@ -204,7 +214,7 @@ class FunctionConversion:
 
     def operands(self, op: Operation) -> list[SSAValue]:
         """What the operands of an op were converted to."""
-        return [self.values[operand] for operand in op.operands]
+        return [self.value(operand) for operand in op.operands]
 
     def once(self, key: object, make: Callable[[], Operation]) -> SSAValue:
         """A value of the prologue, made when first asked for."""
@@ -287,6 +297,23 @@ class FunctionConversion:
     def result_type(self, op: Operation) -> Attribute:
         """The SPIR-V type of an op's first result."""
         return self.type(op.results[0].type, op)
+
+
+def is_moved(op: Operation) -> bool:
+    """Whether an op moves an index by a positive constant."""
+    return (
+        op.name == "arith.addi"
+        and isinstance(op.results[0].type, IndexType)
+        and (constant_int(op.operands[1]) or 0) > 0
+    )
+
+
+def moved_index(value: SSAValue) -> tuple[SSAValue, int]:
+    """An index as another one and how far it is moved from there."""
+    distance = 0
+    while isinstance(owner := value.owner, Operation) and is_moved(owner):
+        value, distance = owner.operands[0], distance + (constant_int(owner.operands[1]) or 0)
+    return value, distance
 
 
 def make_op(op_type: type[Operation], operands: Sequence[SSAValue]) -> Operation:

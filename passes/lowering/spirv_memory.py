@@ -17,7 +17,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ingot.compiler.analysis.index_range import constant_int, known_divisor
 from ingot.compiler.dialects import spirv
 from ingot.compiler.dialects.gpu import AddressSpace, AddressSpaceAttr
-from ingot.passes.lowering.conversion import Buffer, FunctionConversion, width_of
+from ingot.passes.lowering.conversion import (
+    Buffer,
+    FunctionConversion,
+    moved_index,
+    width_of,
+)
 from ingot.passes.lowering.kernel import buffer_type
 
 _LOADS = frozenset({"memref.load", "vector.load", "gpu.subgroup_mma_load_matrix"})
@@ -225,15 +230,24 @@ def _quotient(conversion: FunctionConversion, value: SSAValue, divisor: int) -> 
 def _linear(
     conversion: FunctionConversion, buffer: Buffer, indices: Sequence[SSAValue]
 ) -> SSAValue:
-    """The position in the array of the element at `indices`."""
-    result = conversion.index_constant(0)
+    """The position in the array of the element at `indices`.
+
+    Constants are added last, in one: elements a known distance apart share the rest.
+    """
+    result, distance = conversion.index_constant(0), 0
     if not indices:
         return result
     stride = prod(buffer.shape) // max(buffer.width, 1)
     for size, index in zip(buffer.shape[:-1], indices[:-1], strict=True):
         stride = stride // size if size else 0
-        result = add(conversion, result, multiply(conversion, conversion.value(index), stride))
-    return add(conversion, result, _quotient(conversion, indices[-1], buffer.width))
+        base, moved = moved_index(index)
+        result = add(conversion, result, multiply(conversion, conversion.value(base), stride))
+        distance += moved * stride
+    base, moved = moved_index(indices[-1])
+    if known_divisor(base) % buffer.width:
+        base, moved = indices[-1], 0
+    result = add(conversion, result, _quotient(conversion, base, buffer.width))
+    return add(conversion, result, conversion.index_constant(distance + moved // buffer.width))
 
 
 def _component(conversion: FunctionConversion, value: SSAValue, width: int) -> SSAValue:

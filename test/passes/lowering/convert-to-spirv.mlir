@@ -35,6 +35,47 @@ func.func @copy(%arg0: memref<4x6xf32>, %arg1: memref<4x6xf32>) attributes {ingo
 
 // -----
 
+// Elements a known distance apart share all of their place but the distance; a comparison needs the
+// moved index itself.
+func.func @moved(%x: memref<8x16xf32>, %y: memref<8x16xf32>) attributes {ingot.kernel, ingot.workgroup_size = array<i64: 4, 1, 1>} {
+  %i = gpu.block_id x
+  %j = gpu.thread_id x
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %first = arith.muli %j, %c4 : index
+  %i1 = arith.addi %i, %c1 : index
+  %i3 = arith.addi %i1, %c2 : index
+  %second = arith.addi %first, %c8 : index
+  %v = vector.load %x[%i, %first] : memref<8x16xf32>, vector<4xf32>
+  %w = vector.load %x[%i3, %second] : memref<8x16xf32>, vector<4xf32>
+  %inside = arith.cmpi slt, %i3, %c7 : index
+  scf.if %inside {
+    vector.store %v, %y[%i3, %first] : memref<8x16xf32>, vector<4xf32>
+    vector.store %w, %y[%i3, %second] : memref<8x16xf32>, vector<4xf32>
+  }
+  return
+}
+// CHECK:      spirv.func @moved() "None" {
+// CHECK-DAG:  %[[THREE:.*]] = spirv.Constant 3 : i32
+// CHECK-DAG:  %[[TWELVE:.*]] = spirv.Constant 12 : i32
+// CHECK-DAG:  %[[FOURTEEN:.*]] = spirv.Constant 14 : i32
+// CHECK:      %[[ROW:.*]] = spirv.IMul %i, %{{.*}} : i32
+// CHECK-NEXT: %[[AT:.*]] = spirv.IAdd %[[ROW]], %j : i32
+// CHECK-NEXT: spirv.AccessChain %{{.*}}[%{{.*}}, %[[AT]]]
+// CHECK:      %[[BEHIND:.*]] = spirv.IAdd %[[AT]], %[[FOURTEEN]] : i32
+// CHECK-NEXT: spirv.AccessChain %{{.*}}[%{{.*}}, %[[BEHIND]]]
+// CHECK:      %[[I3:.*]] = spirv.IAdd %i, %[[THREE]] : i32
+// CHECK-NEXT: spirv.ULessThan %[[I3]], %{{.*}} : i32
+// CHECK-NOT:  spirv.IMul
+// CHECK:      %[[BELOW:.*]] = spirv.IAdd %[[AT]], %[[TWELVE]] : i32
+// CHECK-NEXT: spirv.AccessChain %{{.*}}[%{{.*}}, %[[BELOW]]]
+// CHECK:      spirv.AccessChain %{{.*}}[%{{.*}}, %[[BEHIND]]]
+
+// -----
+
 // Every access is an aligned vector of four: the buffer holds vectors. The output's are not aligned.
 func.func @vectors(%x: memref<4x8xf32>, %y: memref<32xf32>) attributes {ingot.kernel, ingot.workgroup_size = array<i64: 8, 1, 1>} {
   %t = gpu.thread_id x
