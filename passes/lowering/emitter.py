@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
 
 from xdsl.dialects import func, math, scf
 from xdsl.dialects.builtin import (
@@ -69,7 +69,7 @@ class Emitter:
         op: Operation,
         *,
         function: Callable[[str, Attribute], func.FuncOp] | None = None,
-    ) -> Emitter:
+    ) -> Self:
         """An emitter that inserts before `op` and takes over its location."""
         block = op.parent
         assert block is not None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -22,6 +23,7 @@ from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.index_range import is_non_negative
+from ingot.compiler.dialects.arith import MaxSIOp, MinSIOp
 from ingot.passes.lowering.emitter import Emitter, Value, replace_op
 from ingot.passes.lowering.kernel import kernels
 
@@ -33,7 +35,8 @@ class LowerAffinePass(ModulePass):
     """Computes `affine.apply`, `affine.min` and `affine.max` with `arith`, on L4 kernels.
 
     Unlike xDSL's pass of the name it knows minima, rounds divisions down for negative indices too,
-    and divides without signs where an index is known not to be negative.
+    and divides without signs where an index is known not to be negative. What several maps have in
+    common is emitted once.
 
     ```mlir
     %1 = affine.min affine_map<(d0) -> (4, -d0 + 10)>(%0)
@@ -49,24 +52,51 @@ class LowerAffinePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels(op):
+            known: Known = {}
             for inner in [inner for inner in kernel.walk() if inner.name in _MAPS]:
-                _lower(inner)
+                _lower(inner, known)
 
 
-def _lower(op: Operation) -> None:
+Known: TypeAlias = "dict[tuple[Block, Hashable], Value]"
+"""What was emitted in a block so far, by what it computes."""
+
+
+@dataclass
+class _SharingEmitter(Emitter):
+    """Emits nothing that was emitted for an earlier op in the same block or around it."""
+
+    known: Known = field(default_factory=dict[tuple[Block, Hashable], Value])
+
+    def math(self, op_type: type[Operation], *operands: Value) -> Value:
+        key = (op_type, *(operand.ssa for operand in operands))
+        return self._once(key, lambda: Emitter.math(self, op_type, *operands))
+
+    def const(self, number: float | int, type_: Attribute) -> Value:
+        return self._once((number, type_), lambda: Emitter.const(self, number, type_))
+
+    def _once(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        block: Block | None = self.block
+        while block is not None:
+            if (found := self.known.get((block, key))) is not None:
+                return self.value(found.ssa)
+            block = block.parent_block()
+        made = self.known[self.block, key] = make()
+        return made
+
+
+def _lower(op: Operation, known: Known) -> None:
     assert isinstance(op, affine.ApplyOp | affine.MinOp) or op.name == "affine.max"
     attribute = op.properties["map"]
     assert isinstance(attribute, AffineMapAttr)
     map_: AffineMap = attribute.data
-    e = Emitter.before_op(op)
+    e = _SharingEmitter.before_op(op)
+    e.known = known
     operands = [e.value(operand) for operand in op.operands]
     dims, symbols = operands[: map_.num_dims], operands[map_.num_dims :]
     values = [_Expressions(e, op, dims, symbols).value(expr) for expr in map_.results]
     result = values[0]
     for value in values[1:]:
-        less = result.lt(value)
-        pair = (result, value) if op.name == "affine.min" else (value, result)
-        result = less.select(*pair)
+        result = e.math(MaxSIOp if op.name == "affine.max" else MinSIOp, result, value)
     replace_op(op, result)
 
 
