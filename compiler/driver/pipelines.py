@@ -158,6 +158,7 @@ def _lower(options: CompileOptions, profile: TargetProfile) -> list[str]:
         f"expand-narrow-types{_options(target=profile.name)}",
         "canonicalize",
         "cse",
+        *(["expand-zero-arithmetic"] if special_values else []),
         f"convert-to-spirv{_options(exact=exact, special_values=special_values)}",
     ]
 

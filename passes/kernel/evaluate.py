@@ -150,7 +150,9 @@ class Evaluator(MemoryEmitter):
                 values[arg] = accumulators[i - inputs]
             else:
                 values[arg] = self.operand_element(operand, map_, loops, lanes)
-        if self.functions is not None and accumulators is None and can_be_called(op):
+        # What is constant is worth more where it is used.
+        known = any(isinstance(value.owner, ConstantOp) for value in values.values())
+        if self.functions and not known and accumulators is None and can_be_called(op):
             return [self._called(self.functions, op, values, lanes)]
         partial = any(DYNAMIC_INDEX in shape_of(v) for v in op.operands)
         body = Body(self, values, loops, lanes, partial)

@@ -11,5 +11,6 @@ PASSES: tuple[str, ...] = (
     "fuse-multiply-add",
     "expand-math",
     "expand-narrow-types",
+    "expand-zero-arithmetic",
     "convert-to-spirv",
 )

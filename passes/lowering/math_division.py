@@ -12,7 +12,9 @@ from collections.abc import Callable
 from xdsl.ir import Operation
 
 from ingot.compiler.analysis.index_range import constant_number
+from ingot.passes.lowering import zero_arithmetic
 from ingot.passes.lowering.emitter import Emitter, Value
+from ingot.passes.lowering.zero_arithmetic import Zeros
 
 _LARGE = 2.0**64
 
@@ -26,6 +28,9 @@ def scaled(a: Value, b: Value) -> Value:
 def divide(op: Operation, e: Emitter) -> Value | None:
     """The scaled quotient, unless the divisor is a constant that needs none."""
     a, b = (e.value(operand) for operand in op.operands)
+    zeros = zero_arithmetic.divide(Zeros(), a, b, lambda a, b: e.call(op.name, a, b))
+    if zeros is not None:
+        return zeros
     known = constant_number(op.operands[1])
     if known is not None and abs(known) <= _LARGE:
         return None

@@ -240,6 +240,9 @@ def _linear(
     stride = prod(buffer.shape) // max(buffer.width, 1)
     for size, index in zip(buffer.shape[:-1], indices[:-1], strict=True):
         stride = stride // size if size else 0
+        if (number := constant_int(index)) is not None:
+            distance += number * stride
+            continue
         base, moved = moved_index(index)
         result = add(conversion, result, multiply(conversion, conversion.value(base), stride))
         distance += moved * stride
