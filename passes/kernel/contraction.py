@@ -24,6 +24,7 @@ from ingot.compiler.dialects.bufferization import MaterializeInDestinationOp
 from ingot.compiler.dialects.gpu import BarrierOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.contraction_loops import ContractionLoops, contraction_loops
+from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.fragment_tile import FragmentTile
 from ingot.passes.kernel.linear import Linear
@@ -67,6 +68,7 @@ class ContractionEmitter:
 
     def emit(self, ops: Sequence[Operation]) -> None:
         """Emit the reduction loop, then what follows it."""
+        self.evaluator.below[thread_id(self.evaluator)] = self.schedule.threads
         (loop,) = (op for op in ops if isinstance(op, ForOp))
         tile = self._loop(loop)
         tile.store([op for op in ops if isinstance(op, MaterializeInDestinationOp)])
@@ -152,8 +154,8 @@ class _Reduction:
             values = [tile.load() for tile in self.staged]
             stage, other = Linear(), Linear()
             if stages == 2:
-                stage = Linear.of(evaluator.apply(number % 2, position))
-                other = Linear.of(evaluator.apply((number + 1) % 2, position))
+                stage = evaluator.form(number % 2, position)
+                other = evaluator.form((number + 1) % 2, position)
             results = self.tile.step(self.staged, stage, current)
             if stages == 1:
                 evaluator.emit(BarrierOp())

@@ -360,9 +360,10 @@ def load_inside(
     kept: list[Linear] = []
     for dim, (offset, local) in enumerate(zip(view.offsets, index, strict=True)):
         position = offset + local
-        if view.partial[dim]:
-            width = lanes.width if lanes is not None and lanes.dim == dim else 1
-            last = evaluator.index_value(max(0, shape_of(view.buffer)[dim] - width))
+        width = lanes.width if lanes is not None and lanes.dim == dim else 1
+        end = shape_of(view.buffer)[dim] - width + 1
+        if view.partial[dim] and not evaluator.stays_below(position, end):
+            last = evaluator.index_value(max(0, end - 1))
             at = evaluator.materialize(position)
             position = Linear.of(evaluator.pure(MinSIOp, at, last))
         kept.append(position)

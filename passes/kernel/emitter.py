@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
 from ingot.compiler.analysis.structured import (
@@ -30,6 +30,7 @@ from ingot.compiler.dialects.arith import (
     ConstantOp,
 )
 from ingot.compiler.dialects.vector import FromElementsOp
+from ingot.passes.kernel.indices import Index, fold_below
 from ingot.passes.kernel.linear import Linear, linear_of
 
 
@@ -67,6 +68,8 @@ class Emitter:
     scopes: list[Scope] = field(default_factory=lambda: [Scope()])
     replaced: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Index values of loops that are being rebuilt, old to new."""
+    below: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Index values that are not negative and smaller than a number."""
 
     def __post_init__(self) -> None:
         self.builder = self._at(self.builder.insertion_point)
@@ -141,8 +144,29 @@ class Emitter:
         form = Linear.of(value) if isinstance(value, int) else linear_of(value)
         result = Linear((), form.constant)
         for atom, coefficient in form.terms:
-            result = result + Linear.of(self.replaced.get(atom, atom)) * coefficient
+            new = self.replaced.get(atom)
+            result = result + (Linear.of(atom) if new is None else linear_of(new)) * coefficient
         return result
+
+    def size(self, value: Index) -> Index:
+        """The size of a tile, known where the loops that it depends on are at a known place."""
+        if isinstance(value, SSAValue) and isinstance(value.owner, affine.MinOp):
+            numbers = [self.linear(operand).known for operand in value.owner.operands]
+            known = [number for number in numbers if number is not None]
+            if len(known) == len(numbers):
+                return min(value.owner.map.data.eval(known, []))
+        return value
+
+    def stays_below(self, form: Linear, end: int) -> bool:
+        """Whether a form is known to be neither negative nor `end` or more."""
+        largest = form.constant
+        if largest < 0:
+            return False
+        for atom, coefficient in form.terms:
+            if coefficient < 0 or atom not in self.below:
+                return False
+            largest += coefficient * (self.below[atom] - 1)
+        return largest < end
 
     def index_value(self, value: SSAValue | int) -> SSAValue:
         """An index value that may depend on rebuilt loops, as an SSA value at this point."""
@@ -170,8 +194,24 @@ class Emitter:
         return self.once(key, lambda: self.emit(make(*args, **kwargs)).results[0])
 
     def apply(self, expr: AffineExpr, operand: SSAValue) -> SSAValue:
-        """The value of an affine expression of one index, computed once in a scope."""
-        return self.pure(_apply, expr, operand)
+        """The value of an affine expression of one index, computed once in a scope.
+
+        Of an index in a known range only what changes it there is computed.
+        """
+        end = self.below.get(operand)
+        if end is None:
+            return self.pure(_apply, expr, operand)
+        expr, least, most = fold_below(expr, end)
+        if isinstance(expr, AffineConstantExpr):
+            return self.index_value(expr.value)
+        value = operand if isinstance(expr, AffineDimExpr) else self.pure(_apply, expr, operand)
+        if least >= 0:
+            self.below[value] = most + 1
+        return value
+
+    def form(self, expr: AffineExpr, operand: SSAValue) -> Linear:
+        """The value of an affine expression of one index as a form."""
+        return linear_of(self.apply(expr, operand))
 
     def zero(self, element: Attribute) -> SSAValue:
         """A zero of a scalar type."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr
 
 from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.dialects.gpu import LaneIdOp, SubgroupIdOp
@@ -23,6 +23,7 @@ from ingot.passes.kernel.staging import VECTOR_BYTES, Layout, StagedTile
 
 _SIDE = 8
 """Rows, columns and depth of a fragment."""
+_LANES = 32
 _PER_LANE = 2
 """Elements of a fragment that a lane holds."""
 
@@ -47,11 +48,8 @@ class FragmentTile(DistributedTile):
         across = self.schedule.threadgroup[-1] // columns
         lane = evaluator.once("lane", lambda: evaluator.emit(LaneIdOp()).result)
         group = evaluator.once("subgroup", lambda: evaluator.emit(SubgroupIdOp()).result)
-        d = AffineDimExpr(0)
-
-        def part(expr: AffineExpr, of: SSAValue) -> Linear:
-            return Linear.of(evaluator.apply(expr, of))
-
+        evaluator.below |= {lane: _LANES, group: self.schedule.threads // _LANES}
+        d, part = AffineDimExpr(0), evaluator.form
         self.lane_row = part(d // 16, lane) * 4 + part((d // 2) % 4, lane)
         self.lane_column = part((d // 8) % 2, lane) * 4 + part(d % 2, lane) * 2
         down, along = part(d // across, group) * rows, part(d % across, group) * columns

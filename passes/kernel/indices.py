@@ -102,6 +102,39 @@ def linear_coefficients(expr: AffineExpr, num_dims: int) -> tuple[list[int], int
             return None
 
 
+def fold_below(expr: AffineExpr, end: int) -> tuple[AffineExpr, int, int]:
+    """An expression of one dimension from 0 up to, but without, `end`; its least and largest value.
+
+    Quotients and remainders that are the same everywhere are numbers, remainders that change
+    nothing are what they are taken of.
+    """
+    folded, least, most = expr, 0, end - 1
+    match expr:
+        case AffineConstantExpr(value):
+            least = most = value
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            left, low, high = fold_below(lhs, end)
+            right, low2, high2 = fold_below(rhs, end)
+            match kind:
+                case AffineBinaryOpKind.Add:
+                    folded, least, most = left + right, low + low2, high + high2
+                case AffineBinaryOpKind.Mul:
+                    corners = [a * b for a in (low, high) for b in (low2, high2)]
+                    folded, least, most = left * right, min(corners), max(corners)
+                case AffineBinaryOpKind.FloorDiv:
+                    folded, least, most = left // right, low // low2, high // low2
+                case AffineBinaryOpKind.CeilDiv:
+                    folded, least, most = left.ceil_div(right), -(-low // low2), -(-high // low2)
+                case AffineBinaryOpKind.Mod if low // low2 == high // low2:
+                    start = low // low2 * low2
+                    folded, least, most = left + -start, low - start, high - start
+                case AffineBinaryOpKind.Mod:
+                    folded, least, most = left % right, 0, low2 - 1
+        case _:
+            pass
+    return (AffineConstantExpr(least) if least == most else folded), least, most
+
+
 def dimension_sizes(value: SSAValue) -> list[Index]:
     """The size of each dimension of a tile: an int, or the SSA value it was made with."""
     shape = shape_of(value)

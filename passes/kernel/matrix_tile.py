@@ -54,10 +54,11 @@ class MatrixTile:
         rows, columns = loops.sides(schedule.subgroup)
         across = schedule.threadgroup[-1] // columns
         group = evaluator.once("subgroup", lambda: evaluator.emit(SubgroupIdOp()).result)
+        evaluator.below[group] = schedule.threads // _LANES
         d = AffineDimExpr(0)
-        self.group = Linear.of(group)
-        down = Linear.of(evaluator.apply(d // across, group)) * rows
-        along = Linear.of(evaluator.apply(d % across, group)) * columns
+        self.group = evaluator.form(d, group)
+        down = evaluator.form(d // across, group) * rows
+        along = evaluator.form(d % across, group) * columns
         m, n, k = schedule.unit
         self.rows = [down + start for start in range(0, rows, m)]
         self.columns = [along + start for start in range(0, columns, n)]
@@ -135,8 +136,8 @@ class MatrixTile:
         per_line = n // width
         d = AffineDimExpr(0)
         for start in range(0, m, _LANES // per_line):
-            down = Linear.of(evaluator.apply(d // per_line, lane)) + start
-            along = Linear.of(evaluator.apply(d % per_line, lane)) * width
+            down = evaluator.form(d // per_line, lane) + start
+            along = evaluator.form(d % per_line, lane) * width
             value = evaluator.load(view, (line + down, along), own)
             index = self.loops.result_index(rank, row + down, column + along)
             if not _is_zero(self.init):

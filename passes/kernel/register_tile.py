@@ -78,7 +78,7 @@ class RegisterTile(DistributedTile):
                 patch // patches * _PATCH[0] + lane // _PATCH[1],
                 patch % patches * _PATCH[1] + lane % _PATCH[1],
             )
-        row, column = (Linear.of(self.evaluator.apply(place, thread)) for place in places)
+        row, column = (self.evaluator.form(place, thread) for place in places)
         return row, column
 
     def step(

@@ -191,7 +191,7 @@ class StagedTile:
                 value = evaluator.element(self.source, index, lanes)
         else:
             value = load_inside(evaluator, view, index, lanes)
-        size = dimension_sizes(self.source)[self.depth_dim]
+        size = evaluator.size(dimension_sizes(self.source)[self.depth_dim])
         if size == self.extents["depth"]:
             return value
         # Past the end of the reduction there must be zeros; past the end of a row or column of

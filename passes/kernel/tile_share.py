@@ -68,11 +68,11 @@ class TileShare:
         period = below * per_line
         if moved := start % period:
             d = d + moved
-        line = Linear.of(evaluator.apply(d // period, thread)) * below + start // period * below
+        line = evaluator.form(d // period, thread) * below + start // period * below
         if below > 1:
-            line = line + Linear.of(evaluator.apply(d % below, thread))
+            line = line + evaluator.form(d % below, thread)
             d = d // below
-        fast = Linear.of(evaluator.apply(d % per_line, thread)) * self.width
+        fast = evaluator.form(d % per_line, thread) * self.width
         slow, valid = line * self.height, None
         if left < self.threads:
             end = evaluator.index_value(left)
