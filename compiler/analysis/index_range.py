@@ -108,11 +108,24 @@ def _prove_non_negative(value: SSAValue, proved: dict[int, bool]) -> bool:
         return all(is_non_negative(operand, proved) for operand in owner.operands)
     if owner.name in ("arith.andi", "arith.maxsi"):
         return any(is_non_negative(operand, proved) for operand in owner.operands)
+    if owner.name == "arith.subi":
+        minuend, most = constant_int(owner.operands[0]), _most(owner.operands[1])
+        return minuend is not None and most is not None and most <= minuend
     if owner.name in ("arith.remsi", "arith.shrui", "arith.shrsi", "arith.shli"):
         return is_non_negative(owner.operands[0], proved)
     if owner.name == "arith.select":
         return all(is_non_negative(operand, proved) for operand in owner.operands[1:])
     return False
+
+
+def _most(value: SSAValue) -> int | None:
+    """The most that an index can be, where its last op says so."""
+    number = constant_int(value)
+    owner = value.owner
+    if number is None and isinstance(owner, Operation) and owner.name == "arith.minsi":
+        known = [n for operand in owner.operands if (n := constant_int(operand)) is not None]
+        number = min(known, default=None)
+    return number
 
 
 def known_divisor(value: SSAValue) -> int:

@@ -28,6 +28,15 @@ def test_ids_and_what_is_made_of_them_are_not_negative() -> None:
     assert not is_non_negative(value_of(IDS + "%r = arith.subi %t, %c4 : index"))
 
 
+def test_what_is_left_of_a_number_is_not_negative_where_no_more_is_taken() -> None:
+    less = "%m = arith.minsi %t, %c4 : index\n%r = arith.subi {}, %m : index"
+    assert is_non_negative(value_of(IDS + less.format("%c4")))
+    assert is_non_negative(value_of(IDS + less.format("%c6")))
+    more = "%m = arith.minsi %t, %c6 : index\n%r = arith.subi %c4, %m : index"
+    assert not is_non_negative(value_of(IDS + more))
+    assert not is_non_negative(value_of(IDS + "%r = arith.subi %c4, %t : index"))
+
+
 def test_data_is_unknown_and_wraps_around() -> None:
     assert not is_non_negative(value_of("%r = arith.index_cast %data : i32 to index"))
     assert is_non_negative(value_of("%r = arith.index_castui %data : i32 to index"))
