@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import copysign
 from typing import cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 _SPREAD = frozenset({"vector.broadcast", "vector.splat"})
 _CONVERTED = frozenset({"arith.extf", "arith.truncf"})
 _PLACES = frozenset({"gpu.thread_id", "gpu.block_id", "gpu.lane_id", "gpu.subgroup_id"})
 
+ZERO_STAYS = "ingot.zero_stays"
+"""Unit attribute of a product: a zero may stay one whatever the other factor is."""
+
 Signs = tuple[int | None, ...]
 
 
 def zero_signs(value: SSAValue) -> Signs:
     """For each lane (one of a scalar) the sign bit of the zero that it is known to be, or None."""
+    return tuple(
+        int(copysign(1.0, number) < 0) if number == 0 else None for number in _numbers(value)
+    )
+
+
+def _numbers(value: SSAValue) -> tuple[float | None, ...]:
+    """For each lane the number that it is known to be, or None; conversions keep what is zero."""
     type_ = cast("Attribute | VectorType[Attribute]", value.type)
     count = type_.get_shape()[0] if isinstance(type_, VectorType) else 1
     owner = value.owner
     if isinstance(owner, Operation):
         if owner.name in _SPREAD:
-            return zero_signs(owner.operands[0]) * count
+            return _numbers(owner.operands[0]) * count
         if owner.name in _CONVERTED:
-            return zero_signs(owner.operands[0])
+            return _numbers(owner.operands[0])
         if owner.name == "vector.from_elements":
-            return tuple(zero_signs(element)[0] for element in owner.operands)
+            return tuple(_numbers(element)[0] for element in owner.operands)
         if isinstance(owner, arith.ConstantOp):
-            numbers = _numbers(owner.value)
-            return tuple(map(_zero_sign, numbers)) * (count if len(numbers) == 1 else 1)
+            if isinstance(owner.value, DenseIntOrFPElementsAttr):
+                values = cast("Sequence[float]", owner.value.get_values())
+                numbers = list(map(float, values))
+                return tuple(numbers * (count if len(numbers) == 1 else 1))
+            if isinstance(owner.value, FloatAttr | IntegerAttr):
+                return (float(owner.value.value.data),)
     return (None,) * count
-
-
-def _numbers(attribute: Attribute) -> tuple[float, ...]:
-    if isinstance(attribute, FloatAttr):
-        return (float(attribute.value.data),)
-    assert isinstance(attribute, DenseIntOrFPElementsAttr)
-    return tuple(float(number) for number in attribute.get_values())
-
-
-def _zero_sign(number: float) -> int | None:
-    return int(copysign(1.0, number) < 0) if number == 0 else None
 
 
 def is_folded(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
@@ -51,7 +55,7 @@ def is_folded(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
 
     `known` keeps the answers for whoever asks about many values.
     """
-    return not isinstance(value.owner, arith.ConstantOp) and _needs_no_memory(value, known)
+    return None in _numbers(value) and _needs_no_memory(value, known)
 
 
 def starts_at_zero(value: SSAValue) -> bool:

@@ -37,7 +37,7 @@ from ingot.passes.kernel.cooperative import thread_id
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear
-from ingot.passes.kernel.reduction import narrow
+from ingot.passes.kernel.reduction import narrow, rescaled
 
 
 def emit_attention(
@@ -184,8 +184,7 @@ class _Keys:
         for chunk in range(len(states[0].sums)):
             for step in steps:
                 if step.scale is not None:
-                    scaled = MulfOp(step.state.sums[chunk], step.scale)
-                    step.state.sums[chunk] = evaluator.emit(scaled).result
+                    step.state.sums[chunk] = rescaled(evaluator, step.state.sums[chunk], step.scale)
             for i in range(width):
                 part = self.values.read(local + i, chunk)
                 for step in steps:
@@ -233,7 +232,7 @@ class _Keys:
         with evaluator.on_behalf_of(self.attention.exponential):
             scale = row.exp(before, reference)
             weights = [row.exp(logit, reference) for logit in logits]
-            total = evaluator.emit(MulfOp(total, scale)).result
+            total = rescaled(evaluator, total, scale)
             for weight in weights:
                 total = evaluator.emit(AddfOp(total, weight)).result
         others = [

@@ -34,7 +34,7 @@ from ingot.passes.kernel.cooperative import RowPlace, combine, row_of, thread_id
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear
-from ingot.passes.kernel.reduction import narrow, widen_accumulator
+from ingot.passes.kernel.reduction import narrow, rescaled, widen_accumulator
 
 _TOGETHER = 4
 """Vectors that are compared with the maximum before the sum is scaled once."""
@@ -157,7 +157,7 @@ class _Reduction:
         for value in values:
             maximum = combine(evaluator, self.pair.combiner, maximum, value)
         reference = self._finite(maximum)
-        total = evaluator.emit(MulfOp(total, self._exp(before, reference))).result
+        total = rescaled(evaluator, total, self._exp(before, reference))
         for value in values:
             total = evaluator.emit(AddfOp(total, self._exp(value, reference))).result
         return [maximum, total]

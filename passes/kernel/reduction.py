@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
     Float32Type,
+    UnitAttr,
     VectorType,
     f32,
 )
@@ -19,6 +20,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.utils.type import get_element_type_or_self
 
+from ingot.compiler.analysis.constant_zeros import ZERO_STAYS
 from ingot.compiler.analysis.structured import (
     Combiner,
     indexing_maps,
@@ -57,6 +59,13 @@ def widen_accumulator(evaluator: Evaluator, value: SSAValue, wide: Attribute | N
     if wide is None or isinstance(get_element_type_or_self(value.type), Float32Type):
         return value
     return evaluator.emit(ExtFOp(value, with_element(value.type, wide))).result
+
+
+def rescaled(evaluator: Evaluator, total: SSAValue, factor: SSAValue) -> SSAValue:
+    """A sum of exponentials, or of what they weigh, for a new maximum; nothing stays nothing."""
+    product = evaluator.emit(MulfOp(total, factor))
+    product.attributes[ZERO_STAYS] = UnitAttr()
+    return product.result
 
 
 def narrow(evaluator: Evaluator, value: SSAValue, like: SSAValue) -> SSAValue:

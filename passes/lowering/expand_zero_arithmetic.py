@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import Float16Type, Float32Type, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.constant_zeros import ZERO_STAYS
 from ingot.compiler.dialects import arith
 from ingot.passes.lowering import zero_arithmetic
 from ingot.passes.lowering.emitter import Emitter, Value, element_type, replace_op
@@ -47,6 +48,7 @@ class ExpandZeroArithmeticPass(ModulePass):
             if expand is None or not isinstance(element_type(inner.results[0].type), _FLOATS):
                 continue
             e = Emitter.before_op(inner)
+            zeros.count_carried = ZERO_STAYS not in inner.attributes
             result = expand(zeros, *map(e.value, inner.operands))
             if result is not None:
                 replace_op(inner, result)

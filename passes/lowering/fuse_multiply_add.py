@@ -49,6 +49,7 @@ def _fuse(add: AddfOp) -> None:
         ):
             fused = _fma(multiply.lhs, multiply.rhs, other)
             fused.location = add.location
+            fused.attributes |= multiply.attributes
             before(add).insert(fused)
             fused.results[0].name_hint = add.result.name_hint
             add.result.replace_all_uses_with(fused.results[0])

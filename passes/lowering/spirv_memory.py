@@ -247,7 +247,7 @@ def _linear(
         result = add(conversion, result, multiply(conversion, conversion.value(base), stride))
         distance += moved * stride
     base, moved = moved_index(indices[-1])
-    if known_divisor(base) % buffer.width:
+    if buffer.width > 1 and known_divisor(base) % buffer.width:
         base, moved = indices[-1], 0
     result = add(conversion, result, _quotient(conversion, base, buffer.width))
     return add(conversion, result, conversion.index_constant(distance + moved // buffer.width))

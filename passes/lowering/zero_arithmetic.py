@@ -29,6 +29,8 @@ class Zeros:
     """Finds the lanes in which operands are, or may become, zeros."""
 
     known: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
+    count_carried: bool = True
+    """Whether what a loop carries, and begins with a zero, counts as a factor."""
 
     def of_term(self, value: Value, sign: int) -> Where:
         """Where a term is a zero with this sign bit."""
@@ -40,7 +42,8 @@ class Zeros:
     def of_factor(self, value: Value) -> Where:
         """Where a factor, dividend or divisor is a zero."""
         signs = [s is not None for s in zero_signs(value.ssa)]
-        if not any(signs) and (is_folded(value.ssa, self.known) or starts_at_zero(value.ssa)):
+        carried = self.count_carried and starts_at_zero(value.ssa)
+        if not any(signs) and (carried or is_folded(value.ssa, self.known)):
             return value.eq(0.0)
         return _lanes(value.emitter, signs)
 
@@ -95,7 +98,10 @@ def multiply(zeros: Zeros, a: Value, b: Value) -> Value | None:
 
 
 def divide(
-    zeros: Zeros, a: Value, b: Value, quotient_of: Callable[[Value, Value], Value] = lambda a, b: a / b
+    zeros: Zeros,
+    a: Value,
+    b: Value,
+    quotient_of: Callable[[Value, Value], Value] = lambda a, b: a / b,
 ) -> Value | None:
     """a / b, by `quotient_of` where neither is a zero."""
     where_a, where_b = zeros.of_factor(a), zeros.of_factor(b)

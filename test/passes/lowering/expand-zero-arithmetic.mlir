@@ -61,6 +61,20 @@ func.func @carried(%x: f32, %from: index, %to: index) -> f32 {
   return %r : f32
 }
 
+// Unless it does not matter.
+// CHECK-LABEL: func.func @rescaled
+// CHECK: %product = arith.mulf %a, %x {ingot.zero_stays} : f32
+func.func @rescaled(%x: f32, %from: index, %to: index) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %from to %to step %one iter_args(%a = %zero) -> (f32) {
+    %product = arith.mulf %a, %x {ingot.zero_stays} : f32
+    %sum = arith.addf %product, %x : f32
+    scf.yield %sum : f32
+  }
+  return %r : f32
+}
+
 // A fused product with a zero is one without, and so is a sum with one.
 // CHECK-LABEL: func.func @fused
 // CHECK-NOT: math.fma
