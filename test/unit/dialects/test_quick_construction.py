@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import test
+from xdsl.dialects import memref, test
 from xdsl.dialects.arith import AddiOp, FastMathFlagsAttr, MulfOp
 from xdsl.dialects.builtin import f32, i32
+from xdsl.dialects.func import CallOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Block, Region
 
 from ingot.compiler import dialects  # noqa: F401  installs
+from ingot.compiler.dialects.spirv import PointerType, StorageClass, VariableOp
 
 
 def test_values_ops_and_defaults() -> None:
@@ -21,7 +23,27 @@ def test_values_ops_and_defaults() -> None:
     assert product.result.type == f32
 
 
-def test_variadic_and_optional_parts_go_the_general_way() -> None:
+def test_variadic_parts_are_put_in_a_row() -> None:
+    a, b, c = test.TestOp(result_types=[i32, i32, i32]).results
+    call = CallOp("callee", [a, b], [i32, f32])
+    assert list(call.operands) == [a, b]
+    assert [result.type for result in call.results] == [i32, f32]
+    load = memref.LoadOp.build(operands=[a, (b, c)], result_types=[i32])
+    assert load.memref is a
+    assert list(load.indices) == [b, c]
+    assert list(YieldOp().operands) == []
+
+
+def test_optional_parts_may_be_there_or_not() -> None:
+    (size,) = test.TestOp(result_types=[i32]).results
+    pointer = PointerType(i32, StorageClass.Function)
+    assert list(VariableOp.build(operands=[None], result_types=[pointer]).operands) == []
+    assert list(VariableOp.build(operands=[size], result_types=[pointer]).operands) == [size]
+    with pytest.raises(ValueError, match="at most 1"):
+        VariableOp.build(operands=[[size, size]], result_types=[pointer])
+
+
+def test_regions_given_as_ops_go_the_general_way() -> None:
     condition = test.TestOp(result_types=[i32]).results[0]
     op = IfOp(condition, [], [YieldOp()])
     assert [type(inner) for inner in op.true_region.block.ops] == [YieldOp]
@@ -34,6 +56,8 @@ def test_wrong_arguments_are_refused_as_before() -> None:
         AddiOp.build(operands=[value], result_types=[i32])
     with pytest.raises(ValueError, match="non-variadic"):
         AddiOp.build(operands=[value, None], result_types=[i32])
+    with pytest.raises(ValueError, match="non-variadic"):
+        memref.LoadOp.build(operands=[[value, value], [value]], result_types=[i32])
 
 
 def test_an_implicit_builder_sees_what_is_made() -> None:
