@@ -52,3 +52,24 @@ func.func @dead(%x: f32, %m: memref<4xf32>, %i: index) {
   "test.op"(%a) : (f32) -> ()
   return
 }
+
+// -----
+
+// A clamp of an index that is known to lie on one side of its bound does nothing, or all.
+// CHECK-LABEL: func.func @clamps
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[SEVEN:.*]] = arith.constant 7 : index
+// CHECK:         %[[UNKNOWN:.*]] = arith.maxsi %x, %[[ZERO]] : index
+// CHECK-NEXT:    %[[KEPT:.*]] = arith.minsi %t, %[[SEVEN]] : index
+// CHECK-NEXT:    return %t, %[[ZERO]], %[[SEVEN]], %[[UNKNOWN]], %[[KEPT]]
+func.func @clamps(%x: index) -> (index, index, index, index, index) {
+  %zero = arith.constant 0 : index
+  %seven = arith.constant 7 : index
+  %t = gpu.thread_id x
+  %same = arith.maxsi %t, %zero : index
+  %none = arith.minsi %zero, %t : index
+  %larger = arith.maxsi %zero, %seven : index
+  %unknown = arith.maxsi %x, %zero : index
+  %kept = arith.minsi %t, %seven : index
+  return %same, %none, %larger, %unknown, %kept : index, index, index, index, index
+}
