@@ -67,6 +67,16 @@ def _index_aware(op_type: SpirvOp, unsigned: SpirvOp | None = None) -> Handler:
     return convert
 
 
+def _add(c: FunctionConversion, op: Operation) -> SSAValue:
+    """A sum; an index and a negative number are a difference, which reads better without signs."""
+    if not isinstance(op.results[0].type, IndexType):
+        return c.emit(make_op(spirv.IAddOp, c.operands(op)))
+    number = constant_int(op.operands[1])
+    if number is not None and number < 0:
+        return c.pure(spirv.ISubOp, c.value(op.operands[0]), c.index_constant(-number))
+    return c.pure(spirv.IAddOp, *c.operands(op))
+
+
 def _logical(bits: SpirvOp, boolean: SpirvOp) -> Handler:
     """A bitwise op, or the one on Booleans."""
 
@@ -332,7 +342,7 @@ HANDLERS: dict[str, Handler] = {
     "arith.mulf": _float(spirv.FMulOp),
     "arith.divf": _float(spirv.FDivOp),
     "arith.negf": _float(spirv.FNegateOp),
-    "arith.addi": _index_aware(spirv.IAddOp),
+    "arith.addi": _add,
     "arith.subi": _index_aware(spirv.ISubOp),
     "arith.muli": _index_aware(spirv.IMulOp),
     "arith.divsi": _index_aware(spirv.SDivOp, spirv.UDivOp),

@@ -76,6 +76,21 @@ func.func @moved(%x: memref<8x16xf32>, %y: memref<8x16xf32>) attributes {ingot.k
 
 // -----
 
+// An index and a negative number are a difference.
+func.func @before(%x: memref<16xf32>, %y: memref<16xf32>) attributes {ingot.kernel, ingot.workgroup_size = array<i64: 4, 1, 1>} {
+  %j = gpu.thread_id x
+  %back = arith.constant -3 : index
+  %i = arith.addi %j, %back : index
+  %v = memref.load %x[%i] : memref<16xf32>
+  memref.store %v, %y[%j] : memref<16xf32>
+  return
+}
+// CHECK:      spirv.func @before() "None" {
+// CHECK:      %[[THREE:.*]] = spirv.Constant 3 : i32
+// CHECK:      %i = spirv.ISub %j, %[[THREE]] : i32
+
+// -----
+
 // Every access is an aligned vector of four: the buffer holds vectors. The output's are not aligned.
 func.func @vectors(%x: memref<4x8xf32>, %y: memref<32xf32>) attributes {ingot.kernel, ingot.workgroup_size = array<i64: 8, 1, 1>} {
   %t = gpu.thread_id x
