@@ -28,7 +28,7 @@ from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.indices import dimension_sizes
 from ingot.passes.kernel.linear import Linear, is_multiple
 from ingot.passes.kernel.memory import View
-from ingot.passes.kernel.store import store
+from ingot.passes.kernel.store import store_all
 from ingot.passes.kernel.tile_share import Place, TileShare
 
 Side = Literal["across", "depth"]
@@ -124,8 +124,8 @@ class StagedTile:
                 line, place = fast, slow
             width = self.width if self.contiguous == self.fast else self.height
             own = Lanes(1, width) if width > 1 else None
-            for number, value in enumerate(values):
-                store(evaluator, view, (line + number, place), own, value, valid)
+            lines = [((line + number, place), value) for number, value in enumerate(values)]
+            store_all(evaluator, view, lines, own, valid)
 
     def read(
         self, across: Linear, depth: Linear, stage: Linear, along: Side, width: int
