@@ -198,9 +198,12 @@ def plot(rows: Sequence[Row], path: Path) -> None:
             points = [(size, cpu) for size, cpu in points if cpu is not None]
             if points:
                 axes.plot(*zip(*sorted(points), strict=True), marker, color=color, label=name)
+    right.set_xscale("log")
+    right.xaxis.set_major_formatter("{x:g}")
+    right.xaxis.set_minor_formatter("{x:g}")
     for axes, what in ((left, "layers of a transformer"), (right, "lines of a program")):
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log", base=2)
+        axes.margins(y=0.1)
+        axes.set_ylim(bottom=0)
         axes.set_xlabel(what)
         axes.set_ylabel("CPU of the process, s")
         axes.grid(visible=True, alpha=0.3)
