@@ -116,8 +116,6 @@ def _dot(
 ) -> Sequence[SSAValue]:
     inputs = low.operands(op)
     ranks = [len(shape_of(value)) for value in inputs]
-    for word, pair in (("batch", batch), ("contracting", summed)):
-        _check_pairs(op, word, pair, [shape_of(value) for value in inputs])
     free = [
         [dim for dim in range(ranks[side]) if dim not in (*batch[side], *summed[side])]
         for side in range(2)
@@ -136,26 +134,6 @@ def _dot(
     maps.append(AffineMap(total, 0, tuple(AffineExpr.dimension(i) for i in range(first_sum))))
     unsigned = [is_unsigned(operand.type) for operand in op.ins]
     return [contract(low.emit, inputs, unsigned, maps, low.result_type(op))]
-
-
-def _check_pairs(
-    op: StableHLOOp,
-    word: str,
-    pair: tuple[Sequence[int], Sequence[int]],
-    shapes: Sequence[Sequence[int]],
-) -> None:
-    """Refuse dimensions that are not there or do not go together."""
-    left, right = pair
-    if len(left) != len(right):
-        counts = f"{len(left)} and {len(right)}"
-        raise refuse(op, f"{op.name} pairs {counts} {word} dimensions")
-    for dims, shape in zip(pair, shapes, strict=True):
-        if len(set(dims)) != len(dims) or not all(0 <= dim < len(shape) for dim in dims):
-            raise refuse(op, f"{op.name} has no {word} dimensions {list(dims)}")
-    for one, other in zip(left, right, strict=True):
-        sizes = shapes[0][one], shapes[1][other]
-        if min(sizes) >= 0 and sizes[0] != sizes[1]:
-            raise refuse(op, f"{op.name} pairs dimensions of {sizes[0]} and {sizes[1]} elements")
 
 
 LOWERINGS: dict[str, Lower] = {

@@ -8,18 +8,7 @@ from ingot.compiler.dialects.stablehlo.attributes import (
     RngDistributionAttr,
 )
 from ingot.compiler.dialects.stablehlo.base import Field, OpSpec
-
-UNARY = (
-    "abs", "cbrt", "ceil", "cosine", "count_leading_zeros", "exponential",
-    "exponential_minus_one", "floor", "imag", "is_finite", "log", "log_plus_one", "logistic",
-    "negate", "not", "popcnt", "real", "round_nearest_afz", "round_nearest_even", "rsqrt", "sign",
-    "sine", "sqrt", "tan", "tanh", "convert", "bitcast_convert", "uniform_quantize",
-    "uniform_dequantize",
-)  # fmt: skip
-BINARY = (
-    "add", "and", "atan2", "divide", "maximum", "minimum", "multiply", "or", "power", "remainder",
-    "shift_left", "shift_right_arithmetic", "shift_right_logical", "subtract", "xor",
-)  # fmt: skip
+from ingot.compiler.dialects.stablehlo.names import BINARY, UNARY
 
 _ROUNDED = ("result_accuracy",)
 """How exact a function must be; ours are as exact as `docs/numerics.md` says, whatever it asks."""

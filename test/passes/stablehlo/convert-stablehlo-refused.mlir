@@ -8,9 +8,9 @@ func.func @unknown_call(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @dynamic(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xcomplex<f32>> {
+func.func @dynamic(%x: tensor<?x4xcomplex<f32>>) -> tensor<?x4xcomplex<f32>> {
   // expected-error@+1 {{stablehlo.fft of dynamic shape is not supported yet}}
-  %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<?x4xf32>) -> tensor<?x4xcomplex<f32>>
+  %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<?x4xcomplex<f32>>) -> tensor<?x4xcomplex<f32>>
   return %0 : tensor<?x4xcomplex<f32>>
 }
 
@@ -135,7 +135,7 @@ func.func @lapack(%x: tensor<4x4xf32>) -> tensor<4xi32> {
 // -----
 
 func.func @unpaired(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
-  // expected-error@+1 {{stablehlo.dot_general pairs 0 and 1 contracting dimensions}}
+  // expected-error@+1 {{'stablehlo.dot_general' op pairs 0 and 1 contracting dimensions}}
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [] x [0] : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
@@ -143,7 +143,7 @@ func.func @unpaired(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32>
 // -----
 
 func.func @not_there(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
-  // expected-error@+1 {{stablehlo.dot_general has no contracting dimensions [2]}}
+  // expected-error@+1 {{'stablehlo.dot_general' op needs different contracting dimensions of 0 to 1, but has [2]}}
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
@@ -151,7 +151,7 @@ func.func @not_there(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32
 // -----
 
 func.func @unequal(%x: tensor<4x8xf32>, %w: tensor<7x3xf32>) -> tensor<4x3xf32> {
-  // expected-error@+1 {{stablehlo.dot_general pairs dimensions of 8 and 7 elements}}
+  // expected-error@+1 {{'stablehlo.dot_general' op pairs dimensions of 8 and 7 elements}}
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }

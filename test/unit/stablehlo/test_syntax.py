@@ -39,7 +39,7 @@ OPS = [
     "stablehlo.complex %x, %x : tensor<4x6xcomplex<f32>>",
     f"stablehlo.fft %x, type = RFFT, length = [6] : ({F}) -> tensor<4x4xcomplex<f32>>",
     f"stablehlo.optimization_barrier %x : {F}",
-    f"stablehlo.cholesky %x, lower = true : {F}",
+    "stablehlo.cholesky %q, lower = true : tensor<4x4xf32>",
     f'stablehlo.custom_call @f(%x) {{backend_config = "", has_side_effect = true}} : ({F}) -> {F}',
     f'stablehlo.composite "a.b" %x {{decomposition = @f, version = 1 : i32}} : ({F}) -> {F}',
     f"stablehlo.reduce(%x init: %s) applies stablehlo.maximum across dimensions = [0] "
@@ -58,7 +58,8 @@ OPS = [
 
 def program(op: str) -> str:
     count = ":2" if "top_k" in op else ""
-    return f"func.func @main(%x: {F}, %s: tensor<f32>) {{\n  %0{count} = {op}\n  return\n}}"
+    arguments = f"%x: {F}, %s: tensor<f32>, %q: tensor<4x4xf32>"
+    return f"func.func @main({arguments}) {{\n  %0{count} = {op}\n  return\n}}"
 
 
 @pytest.mark.parametrize("op", OPS)

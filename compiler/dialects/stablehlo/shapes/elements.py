@@ -1,0 +1,104 @@
+"""Ops that compute each element from those at its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingot.compiler.dialects.stablehlo.names import BINARY, UNARY
+from ingot.compiler.dialects.stablehlo.shapes.common import (
+    Rule,
+    agree,
+    alike,
+    ordered,
+    result_is,
+    shape,
+    takes_scalars,
+)
+
+if TYPE_CHECKING:
+    from ingot.compiler.dialects.stablehlo.base import StableHLOOp
+
+
+def elementwise(op: StableHLOOp) -> str | None:
+    return alike("operands", op.ins) or result_is(op, shape(op.ins[0]))
+
+
+def _select(op: StableHLOOp) -> str | None:
+    flags, *values = op.ins
+    broken = alike("operands", values)
+    if broken is None and shape(flags) and not agree(shape(flags), shape(values[0])):
+        broken = f"needs one condition or {op.outs[0].type} of them, but has {flags.type}"
+    return broken or result_is(op, shape(values[0]))
+
+
+def _clamp(op: StableHLOOp) -> str | None:
+    low, value, high = op.ins
+    for bound in (low, high):
+        if shape(bound) and not agree(shape(bound), shape(value)):
+            return f"needs bounds without dimensions or like {value.type}, but has {bound.type}"
+    return result_is(op, shape(value))
+
+
+def _reduce_precision(op: StableHLOOp) -> str | None:
+    exponent, mantissa = op.int("exponent_bits"), op.int("mantissa_bits")
+    if exponent < 1 or mantissa < 0:
+        return f"needs a format with exponent bits, but has e{exponent}m{mantissa}"
+    return elementwise(op)
+
+
+def _map(op: StableHLOOp) -> str | None:
+    if not op.ins:
+        return "needs an operand"
+    rank = len(shape(op.ins[0]))
+    numbers = op.ints("dimensions")
+    if numbers is not None and list(numbers) != list(range(rank)):
+        return f"needs dimensions of 0 to {rank - 1} in order, but has {list(numbers)}"
+    return elementwise(op) or takes_scalars(op, 0, len(op.ins), 1)
+
+
+def broadcasting(op: StableHLOOp) -> str | None:
+    """Operands are broadcast against each other, the last dimensions or those that the op names."""
+    target = shape(op.outs[0])
+    numbers = op.ints("broadcast_dimensions")
+    for value in op.ins:
+        sizes = shape(value)
+        dims = list(range(len(target) - len(sizes), len(target)))
+        if numbers is not None and len(sizes) < len(target):
+            if len(numbers) != len(sizes):
+                return f"needs {len(sizes)} broadcast_dimensions, but has {list(numbers)}"
+            if (broken := ordered("broadcast_dimensions", numbers, len(target))) is not None:
+                return broken
+            dims = list(numbers)
+        fits = len(sizes) <= len(target) and all(
+            size == 1 or agree([size], [target[dim]]) for size, dim in zip(sizes, dims, strict=True)
+        )
+        if not fits:
+            return f"cannot broadcast {value.type} to {op.outs[0].type}"
+    if any(size > 1 and not _has(op, dim, size, numbers) for dim, size in enumerate(target)):
+        return f"cannot make {op.outs[0].type} of its operands"
+    return None
+
+
+def _has(op: StableHLOOp, dim: int, size: int, numbers: tuple[int, ...] | None) -> bool:
+    """Whether an operand may have as many elements along a dimension of the result."""
+    rank = len(shape(op.outs[0]))
+    for value in op.ins:
+        sizes = shape(value)
+        named = numbers is not None and len(sizes) < rank
+        dims = list(numbers) if named and numbers is not None else range(rank - len(sizes), rank)
+        if dim in dims and agree([sizes[list(dims).index(dim)]], [size]):
+            return True
+    return False
+
+
+RULES: dict[str, Rule] = {
+    **{
+        f"stablehlo.{name}": elementwise
+        for name in (*UNARY, *BINARY, "compare", "complex")
+        if name != "bitcast_convert"
+    },
+    "stablehlo.select": _select,
+    "stablehlo.clamp": _clamp,
+    "stablehlo.reduce_precision": _reduce_precision,
+    "stablehlo.map": _map,
+}
