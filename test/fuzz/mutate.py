@@ -1,4 +1,4 @@
-"""Programs with something wrong in their text: a byte, or a word in another place."""
+"""Programs with something wrong in their text: a byte, a word in another place, a number."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from random import Random
 
 _WORD = re.compile(rb'"[^"\n]*"|[%@#!^]?[A-Za-z_][\w.$-]*|-?\d+(?:\.\d+)?|->|\S')
+
+_NUMBER = re.compile(rb"(?<![%\w.#@])-?\d+(?![\w.])|(?<=[x<])\d+(?=x)")
 
 STRANGE = (
     b"?", b"-1", b"0", b"1", b"65", b"99999999999999999999", b"f64", b"i1", b"i128", b"index",
@@ -24,6 +26,18 @@ def mutated(text: bytes, random: Random) -> bytes:
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         text = random.choice((_byte, _word, _word))(text, random)
     return text
+
+
+def renumbered(text: bytes, random: Random) -> bytes:
+    """The text with another integer, two or none in place of one of an op.
+
+    Dimension numbers, windows and sizes are changed most: what does not fit has to be noticed.
+    """
+    number = random.choice(list(_NUMBER.finditer(text)))
+    value = int(number.group())
+    near = (b"%d" % random.randrange(6), b"%d" % (value + 1), b"%d" % max(0, value - 1))
+    new = random.choice((*near, b"-1", number.group() + b", 1", b""))
+    return text[: number.start()] + new + text[number.end() :]
 
 
 def _byte(text: bytes, random: Random) -> bytes:
