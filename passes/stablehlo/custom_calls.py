@@ -17,6 +17,8 @@ from ingot.compiler.analysis.structured import shape_of
 from ingot.compiler.dialects.host import CheckOp
 from ingot.compiler.dialects.stablehlo.base import StableHLOOp
 from ingot.compiler.dialects.stablehlo.operations import CompareOp, CustomCallOp
+from ingot.compiler.dialects.stablehlo.shapes.common import result_is
+from ingot.compiler.dialects.stablehlo.shapes.products import largest, solves, square
 from ingot.passes.stablehlo.factorizations import Triangle, cholesky, triangular_solve
 from ingot.passes.stablehlo.lowering import Lower, Lowering
 from ingot.passes.stablehlo.scalar import Scalar, literal
@@ -35,6 +37,22 @@ def _options(op: CustomCallOp, *names: str) -> dict[str, int]:
     return {}
 
 
+def _check(op: CustomCallOp, broken: str | None) -> None:
+    """Refuse a call of a known target that is not as the target needs it."""
+    if broken is not None:
+        raise refuse(op, f"stablehlo.custom_call @{op.target} {broken}")
+
+
+def _option(op: CustomCallOp, options: Mapping[str, int], name: str, *known: int) -> int:
+    """An integer that a target needs; one of those that are known, where some are given."""
+    value = options.get(name)
+    if value is None:
+        raise refuse(op, f"stablehlo.custom_call @{op.target} needs `{name}`")
+    if known and value not in known:
+        raise refuse(op, f"stablehlo.custom_call @{op.target} cannot have {value} for `{name}`")
+    return value
+
+
 def _as_it_is(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
     """What says where a tensor lives returns it."""
     if len(op.ins) != 1 or [v.type for v in op.outs] != [op.ins[0].type]:
@@ -45,7 +63,9 @@ def _as_it_is(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
 def _top_k(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
     """`mhlo.topk`: the k largest or smallest of each row."""
     options = _options(op, "mhlo.attributes", "mhlo.backend_config", "backend_config")
-    return top_k(low, op.ins[0], options["k"], options.get("largest", 1) != 0)
+    k = _option(op, options, "k")
+    _check(op, largest(op, k))
+    return top_k(low, op.ins[0], k, options.get("largest", 1) != 0)
 
 
 def _approximate_top_k(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
@@ -57,8 +77,7 @@ def _approximate_top_k(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
     is_iota = isinstance(positions, Operation) and positions.name == "stablehlo.iota"
     if dimension is None or k is None or direction is None or not is_iota:
         raise _refusal(op)
-    if shape_of(op.outs[0])[dimension] != k:
-        raise _refusal(op)
+    _check(op, largest(op, k, dimension))
     return top_k(low, op.ins[0], k, direction == "GT", dimension)
 
 
@@ -76,7 +95,7 @@ def _direction(op: CustomCallOp) -> str | None:
     return first.word("comparison_direction")
 
 
-_UPPER, _LOWER, _UNIT, _RIGHT = ord("U"), ord("L"), ord("U"), ord("R")
+_UPPER, _LOWER, _LEFT, _RIGHT, _UNIT, _ANY = map(ord, "ULLRUN")
 _FORMS = {ord("N"): "NO_TRANSPOSE", ord("T"): "TRANSPOSE", ord("C"): "ADJOINT"}
 
 
@@ -85,7 +104,13 @@ def _potrf(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
 
     A pivot that is not positive makes all after it NaN, the last one at the latest.
     """
-    lower = _options(op, "mhlo.backend_config")["uplo"] == _LOWER
+    options = _options(op, "mhlo.backend_config")
+    lower = _option(op, options, "uplo", _LOWER, _UPPER) == _LOWER
+    if len(op.ins) != 1 or len(op.outs) != 2:
+        raise _refusal(op)
+    sizes = shape_of(op.ins[0])
+    broken = square(op.ins[0]) or result_is(op, sizes, 0) or result_is(op, sizes[:-2], 1)
+    _check(op, broken)
     result = cholesky(low, low.value(op.ins[0]), lower)
     type_ = low.result_type(op, 1)
     last = shape_of(result)[-1] - 1
@@ -107,11 +132,15 @@ def _trsm(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
     """BLAS's triangular solve."""
     options = _options(op, "mhlo.backend_config")
     system = Triangle(
-        left=options["side"] != _RIGHT,
-        lower=options["uplo"] != _UPPER,
-        unit=options["diag"] == _UNIT,
-        form=_FORMS[options["trans_x"]],
+        left=_option(op, options, "side", _LEFT, _RIGHT) == _LEFT,
+        lower=_option(op, options, "uplo", _LOWER, _UPPER) == _LOWER,
+        unit=_option(op, options, "diag", _UNIT, _ANY) == _UNIT,
+        form=_FORMS[_option(op, options, "trans_x", *_FORMS)],
     )
+    if len(op.ins) != 2 or len(op.outs) != 1:
+        raise _refusal(op)
+    matrix, right = op.ins
+    _check(op, solves(matrix, right, system.left) or result_is(op, shape_of(right)))
     a, b = low.operands(op)
     return [triangular_solve(low, a, b, system)]
 
@@ -121,7 +150,7 @@ def _shape_assertion(low: Lowering, op: CustomCallOp) -> Sequence[SSAValue]:
     message = op.attributes.get("error_message")
     text = message.data if isinstance(message, StringAttr) else "the sizes do not fit"
     sentences = [sentence for sentence in text.split(". ") if "{" not in sentence]
-    if op.ins[0] not in low.numbers and op.ins[0] not in low.known:
+    if not op.ins or (op.ins[0] not in low.numbers and op.ins[0] not in low.known):
         raise _refusal(op)
     condition = low.scalar(op.ins[0])
     if int_of(condition) is None or int_of(condition) == 0:

@@ -164,3 +164,35 @@ func.func @composite(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.composite "lib.f" %x {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @top_without_k(%x: tensor<4x6xf32>) {
+  // expected-error@+1 {{stablehlo.custom_call @mhlo.topk needs `k`}}
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {largest = true}} : (tensor<4x6xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  return
+}
+
+// -----
+
+func.func @top_of_too_few(%x: tensor<4x6xf32>) {
+  // expected-error@+1 {{stablehlo.custom_call @mhlo.topk cannot take 7 of 6 elements}}
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 7 : i64}} : (tensor<4x6xf32>) -> (tensor<4x7xf32>, tensor<4x7xi32>)
+  return
+}
+
+// -----
+
+func.func @not_square(%x: tensor<4x6xf32>) {
+  // expected-error@+1 {{stablehlo.custom_call @lapack_spotrf_ffi needs square matrices, but has tensor<4x6xf32>}}
+  %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<i32>)
+  return
+}
+
+// -----
+
+func.func @which_triangle(%x: tensor<4x6xf32>) {
+  // expected-error@+1 {{stablehlo.custom_call @lapack_spotrf_ffi cannot have 77 for `uplo`}}
+  %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {mhlo.backend_config = {uplo = 77 : ui8}} : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<i32>)
+  return
+}

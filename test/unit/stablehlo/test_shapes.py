@@ -109,6 +109,7 @@ CASES = {
     "chlo.broadcast_add %s, %s : (tensor<f32>, tensor<f32>) -> tensor<4xf32>": (
         "cannot make tensor<4xf32> of its operands"
     ),
+    f"stablehlo.bitcast_convert %x : ({F}) -> tensor<4x6x5xf16>": "cannot read tensor<4x6xf32> as",
     # Moves
     f"stablehlo.reshape %x : ({F}) -> tensor<5x5xf32>": "cannot reshape",
     f"stablehlo.dynamic_reshape %x, %n : ({F}, tensor<2xi32>) -> tensor<24xf32>": (
@@ -191,6 +192,7 @@ CASES = {
     ): "needs operand_batching_dims and start_indices_batching_dims of the same sizes",
     gather(ROWS, "1, 7"): "needs slice_sizes that fit into 4x6, but has [1, 7]",
     gather(ROWS, "2, 6"): "needs slice_sizes of 1 along what it leaves out",
+    gather(ROWS, "0, 6"): "needs slice_sizes of 1 along what it leaves out",
     gather(ROWS, "1, 5"): "makes 3x5, but its result is tensor<3x6xf32>",
     gather(ROWS, result="tensor<3x6x1xf32>"): "needs result of 2 dimensions, but has 3",
     f'"stablehlo.torch_index_select"(%x, %i) <{{dim = 2 : i64}}> : ({F}, {IDX}) -> {F}': (

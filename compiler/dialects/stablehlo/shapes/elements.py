@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects.builtin import ComplexType, FixedBitwidthType
+from xdsl.ir import Attribute
 
 from ingot.compiler.dialects.stablehlo.names import BINARY, UNARY
 from ingot.compiler.dialects.stablehlo.shapes.common import (
@@ -13,6 +16,7 @@ from ingot.compiler.dialects.stablehlo.shapes.common import (
     result_is,
     shape,
     takes_scalars,
+    tensor,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +48,32 @@ def _reduce_precision(op: StableHLOOp) -> str | None:
     if exponent < 1 or mantissa < 0:
         return f"needs a format with exponent bits, but has e{exponent}m{mantissa}"
     return elementwise(op)
+
+
+def _bitcast_convert(op: StableHLOOp) -> str | None:
+    """The side of narrower elements has one more dimension, of the elements of a wider one."""
+    sides = [shape(op.ins[0]), shape(op.outs[0])]
+    widths = [_width(op.ins[0].type), _width(op.outs[0].type)]
+    if None in widths or widths[0] == widths[1]:
+        return result_is(op, sides[0])
+    narrow, wide = (0, 1) if (widths[0] or 0) < (widths[1] or 0) else (1, 0)
+    ratio, rest = divmod(widths[wide] or 0, widths[narrow] or 1)
+    if rest or not agree(sides[narrow], [*sides[wide], ratio]):
+        return f"cannot read {op.ins[0].type} as {op.outs[0].type}"
+    return None
+
+
+def _width(type_: Attribute) -> int | None:
+    """Bits of an element, None for an element without a width of its own."""
+    found = tensor(type_)
+    match found.element_type if found is not None else None:
+        case ComplexType() as whole:
+            part = cast("Attribute", whole.element_type)
+            return 2 * part.bitwidth if isinstance(part, FixedBitwidthType) else None
+        case FixedBitwidthType() as element:
+            return element.bitwidth
+        case _:
+            return None
 
 
 def _map(op: StableHLOOp) -> str | None:
@@ -98,6 +128,7 @@ RULES: dict[str, Rule] = {
         if name != "bitcast_convert"
     },
     "stablehlo.select": _select,
+    "stablehlo.bitcast_convert": _bitcast_convert,
     "stablehlo.clamp": _clamp,
     "stablehlo.reduce_precision": _reduce_precision,
     "stablehlo.map": _map,

@@ -119,21 +119,30 @@ def _gather(op: StableHLOOp) -> str | None:
         sizes: Sequence[int] = [DYNAMIC_INDEX] * len(operand)
     else:
         sizes = op.ints("slice_sizes") or ()
-        if (broken := _slices(numbers, operand, sizes)) is not None:
+        reads = 0 not in shape(op.outs[0])
+        if (broken := _slices(numbers, operand, sizes, reads)) is not None:
             return broken
     kept = [sizes[dim] for dim in numbers.kept(len(operand))]
     return result_is(op, numbers.moved(indices, kept))
 
 
-def _slices(numbers: _Numbers, operand: Sequence[int], sizes: Sequence[int]) -> str | None:
-    """The sizes of slices of a known size."""
+def _slices(
+    numbers: _Numbers, operand: Sequence[int], sizes: Sequence[int], reads: bool
+) -> str | None:
+    """The sizes of slices of a known size; whether there is an element that they are read for.
+
+    Of no elements along a dimension that is left out, nothing could be read.
+    """
     fits = len(sizes) == len(operand) and all(
         size >= 0 and (size <= extent or extent == DYNAMIC_INDEX)
         for size, extent in zip(sizes, operand, strict=True)
     )
     if not fits:
         return f"needs slice_sizes that fit into {text(operand)}, but has {list(sizes)}"
-    if any(sizes[dim] > 1 for dim in (*numbers.lists[1], *numbers.lists[2])):
+    if any(
+        sizes[dim] > 1 or (reads and not sizes[dim])
+        for dim in (*numbers.lists[1], *numbers.lists[2])
+    ):
         return f"needs slice_sizes of 1 along what it leaves out, but has {list(sizes)}"
     return None
 

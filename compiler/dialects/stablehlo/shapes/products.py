@@ -64,7 +64,8 @@ def _product(
     return result_is(op, [*(left[dim] for dim in batch[0]), *free[0], *free[1]])
 
 
-def _square(value: SSAValue) -> str | None:
+def square(value: SSAValue) -> str | None:
+    """Matrices with as many rows as columns, in the last two dimensions."""
     sizes = shape(value)
     if len(sizes) < 2 or not agree(sizes[-1:], sizes[-2:-1]):
         return f"needs square matrices, but has {value.type}"
@@ -72,7 +73,7 @@ def _square(value: SSAValue) -> str | None:
 
 
 def _cholesky(op: StableHLOOp) -> str | None:
-    return _square(op.ins[0]) or result_is(op, shape(op.ins[0]))
+    return square(op.ins[0]) or result_is(op, shape(op.ins[0]))
 
 
 def _triangular_solve(op: StableHLOOp) -> str | None:
@@ -90,7 +91,7 @@ def _triangular_solve(op: StableHLOOp) -> str | None:
 
 def solves(matrix: SSAValue, right: SSAValue, left_side: bool) -> str | None:
     """What a system of equations needs of its matrix and its other side."""
-    if (broken := _square(matrix)) is not None:
+    if (broken := square(matrix)) is not None:
         return broken
     system, unknowns = shape(matrix), shape(right)
     fits = len(system) == len(unknowns) and agree(system[:-2], unknowns[:-2])
@@ -143,12 +144,21 @@ def _batch_norm(op: StableHLOOp) -> str | None:
 
 
 def _top_k(op: StableHLOOp) -> str | None:
-    sizes, k = shape(op.ins[0]), op.int("k")
-    if not sizes or k < 0 or (sizes[-1] != DYNAMIC_INDEX and k > sizes[-1]):
-        return f"cannot take {k} elements of each row of {op.ins[0].type}"
-    if len(op.outs) != 2:
-        return f"makes 2 results, but has {len(op.outs)}"
-    return result_is(op, [*sizes[:-1], k], 0) or result_is(op, [*sizes[:-1], k], 1)
+    return largest(op, op.int("k"))
+
+
+def largest(op: StableHLOOp, k: int, dimension: int = -1) -> str | None:
+    """What the k largest elements along a dimension need of their operand and two results."""
+    if not op.ins or len(op.outs) != 2:
+        return f"makes 2 results of an operand, but has {len(op.ins)} and {len(op.outs)}"
+    sizes = list(shape(op.ins[0]))
+    if not -len(sizes) <= dimension < len(sizes):
+        return f"has no dimension {dimension} in {op.ins[0].type}"
+    length = sizes[dimension]
+    if k < 0 or (length != DYNAMIC_INDEX and k > length):
+        return f"cannot take {k} of {length} elements"
+    sizes[dimension] = k
+    return result_is(op, sizes, 0) or result_is(op, sizes, 1)
 
 
 RULES: dict[str, Rule] = {
