@@ -37,7 +37,9 @@ def words(*more):
 
 
 def ingot(folder, *arguments):
-    code = "from ingot.tools.main import main; main()"
+    # Whoever runs the tests in the background may have had interrupts ignored.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heed}; from ingot.tools.main import main; main()"
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         cwd=folder,
