@@ -329,6 +329,9 @@ class _Matcher:
             for e, loop in zip(written, loops, strict=True)
             if isinstance(e, AffineDimExpr)
         }
+        # Rows share their keys: none may depend on a row of its own.
+        if not {own.get(loop) for loop in contraction.batch} <= set(self.batch):
+            return None
         for query, keys in ((0, contraction.n), (1, contraction.m)):
             if [own.get(loop) for loop in keys] == [self.key]:
                 return op, query, tuple(own.get(i) for i in range(len(op.iterator_types.data)))

@@ -141,3 +141,49 @@ def test_two_small_products_are_one_dispatch(device: str) -> None:
     assert len(function.commands) == 1
     (result,) = run(PRODUCTS, device, [x, w, b, u, c])
     np.testing.assert_allclose(result, np.tanh(x @ w + b) @ u + c, rtol=0, atol=2e-5)
+
+
+KEYS_OF_ROWS = """
+func.func @main(%q: tensor<18x8xf32>, %r: tensor<18x40x8xf32>, %v: tensor<40x12xf32>)
+    -> (tensor<18x12xf32>, tensor<18x12xf32>) {
+  %0 = stablehlo.dot_general %q, %r, batching_dims = [0] x [0], contracting_dims = [1] x [2]
+      : (tensor<18x8xf32>, tensor<18x40x8xf32>) -> tensor<18x40xf32>
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%0 init: %low) applies stablehlo.maximum across dimensions = [1]
+      : (tensor<18x40xf32>, tensor<f32>) -> tensor<18xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<18xf32>) -> tensor<18x40xf32>
+  %3 = stablehlo.subtract %0, %2 : tensor<18x40xf32>
+  %4 = stablehlo.exponential %3 : tensor<18x40xf32>
+  %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [1]
+      : (tensor<18x40xf32>, tensor<f32>) -> tensor<18xf32>
+  %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<18xf32>) -> tensor<18x40xf32>
+  %7 = stablehlo.divide %4, %6 : tensor<18x40xf32>
+  %8 = stablehlo.dot_general %7, %v, contracting_dims = [1] x [0]
+      : (tensor<18x40xf32>, tensor<40x12xf32>) -> tensor<18x12xf32>
+  %9 = stablehlo.dot_general %q, %r, batching_dims = [0] x [0], contracting_dims = [1] x [2]
+      : (tensor<18x8xf32>, tensor<18x40x8xf32>) -> tensor<18x40xf32>
+  %10 = stablehlo.tanh %9 : tensor<18x40xf32>
+  %11 = stablehlo.dot_general %10, %v, contracting_dims = [1] x [0]
+      : (tensor<18x40xf32>, tensor<40x12xf32>) -> tensor<18x12xf32>
+  return %8, %11 : tensor<18x12xf32>, tensor<18x12xf32>
+}
+"""
+"""Every query has keys of its own, as with positions that are relative to it."""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("result", [0, 1])
+def test_keys_of_each_row(device: str, result: int) -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(18, 8), (18, 40, 8), (40, 12)]
+    q, r, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    kept = "%8" if result == 0 else "%11"
+    text = KEYS_OF_ROWS.replace("(tensor<18x12xf32>, tensor<18x12xf32>) {", "tensor<18x12xf32> {")
+    text = text.replace("%8, %11 : tensor<18x12xf32>,", f"{kept} :")
+    scores = np.einsum("id,ijd->ij", q.astype(np.float64), r)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    (got,) = run(text, device, [q, r, v])
+    expected = (weights if result == 0 else np.tanh(scores)) @ v
+    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-5)
