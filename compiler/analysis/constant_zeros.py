@@ -7,12 +7,13 @@ from math import copysign
 from typing import cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from ingot.compiler.analysis.index_range import IDS, constant_number
 
 _SPREAD = frozenset({"vector.broadcast", "vector.splat"})
 _CONVERTED = frozenset({"arith.extf", "arith.truncf"})
-_PLACES = frozenset({"gpu.thread_id", "gpu.block_id", "gpu.lane_id", "gpu.subgroup_id"})
 
 ZERO_STAYS = "ingot.zero_stays"
 """Unit attribute of a product: a zero may stay one whatever the other factor is."""
@@ -31,6 +32,8 @@ def _numbers(value: SSAValue) -> tuple[float | None, ...]:
     """For each lane the number that it is known to be, or None; conversions keep what is zero."""
     type_ = cast("Attribute | VectorType[Attribute]", value.type)
     count = type_.get_shape()[0] if isinstance(type_, VectorType) else 1
+    if (number := constant_number(value)) is not None:
+        return (number,) * count
     owner = value.owner
     if isinstance(owner, Operation):
         if owner.name in _SPREAD:
@@ -40,12 +43,8 @@ def _numbers(value: SSAValue) -> tuple[float | None, ...]:
         if owner.name == "vector.from_elements":
             return tuple(_numbers(element)[0] for element in owner.operands)
         if isinstance(owner, arith.ConstantOp):
-            if isinstance(owner.value, DenseIntOrFPElementsAttr):
-                values = cast("Sequence[float]", owner.value.get_values())
-                numbers = list(map(float, values))
-                return tuple(numbers * (count if len(numbers) == 1 else 1))
-            if isinstance(owner.value, FloatAttr | IntegerAttr):
-                return (float(owner.value.value.data),)
+            assert isinstance(owner.value, DenseIntOrFPElementsAttr)
+            return tuple(cast("Sequence[float]", owner.value.get_values()))
     return (None,) * count
 
 
@@ -80,7 +79,7 @@ def _find_no_memory(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
     if isinstance(owner, Block):
         assert isinstance(value, BlockArgument)
         return isinstance(owner.parent_op(), scf.ForOp) and value.index == 0
-    if owner.name in _PLACES:
+    if owner.name in IDS:
         return True
     is_computed = owner.name.startswith(("arith.", "math.", "vector.")) and not owner.regions
     return (

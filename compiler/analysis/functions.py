@@ -13,6 +13,12 @@ def kernel_functions(module: ModuleOp) -> list[func.FuncOp]:
     return [op for op in module.ops if isinstance(op, func.FuncOp) and KERNEL_MARK in op.attributes]
 
 
+def device_functions(module: ModuleOp) -> list[func.FuncOp]:
+    """The kernels, and the functions that hold parts of their code, in order."""
+    marks = {KERNEL_MARK, HELPER_MARK}
+    return [op for op in module.ops if isinstance(op, func.FuncOp) and op.attributes.keys() & marks]
+
+
 def host_functions(module: ModuleOp) -> list[func.FuncOp]:
     """The functions of one block that are not kernels, in order.
 

@@ -17,7 +17,7 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-_IDS = frozenset(
+IDS = frozenset(
     {
         "gpu.thread_id",
         "gpu.block_id",
@@ -30,6 +30,7 @@ _IDS = frozenset(
         "gpu.num_subgroups",
     }
 )
+"""Ops that say where a thread is, and among how many."""
 _CLOSED = frozenset(
     {
         "arith.addi",
@@ -99,7 +100,7 @@ def _prove_non_negative(value: SSAValue, proved: dict[int, bool]) -> bool:
             and is_non_negative(loop.step, proved)
         )
     assert isinstance(owner, Operation)
-    if owner.name in _IDS or owner.name in ("arith.index_castui", "arith.extui"):
+    if owner.name in IDS or owner.name in ("arith.index_castui", "arith.extui"):
         return True
     if not isinstance(value.type, IndexType):
         # other integers wrap around

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import FunctionType, StringAttr, UnitAttr, f32, i1, i32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.dispatch import HELPER_MARK
@@ -43,21 +43,6 @@ def _is_plain(type_: Attribute) -> bool:
 
 
 _PLAIN = (f32, i32, i1)
-
-
-def captured(op: GenericOp) -> list[SSAValue]:
-    """What the body of `op` uses from outside, in the order of its first use."""
-    block = op.body.block
-    outside: dict[SSAValue, None] = {}
-    for inner in block.ops:
-        for value in inner.operands:
-            if value.owner is not block and not _is_inside(value, block):
-                outside[value] = None
-    return list(outside)
-
-
-def _is_inside(value: SSAValue, block: Block) -> bool:
-    return isinstance(value.owner, Operation) and value.owner.parent is block
 
 
 @dataclass

@@ -16,6 +16,9 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.passes.kernel.linear import Linear
 
+SIMD_WIDTH = 32
+"""Threads of a SIMD-group."""
+
 
 @dataclass(frozen=True)
 class ContractionLoops:

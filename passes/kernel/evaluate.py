@@ -20,6 +20,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from ingot.compiler.analysis.building import at_end
+from ingot.compiler.analysis.captures import captured_values
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.analysis.structured import (
     element_type,
@@ -30,7 +31,7 @@ from ingot.compiler.analysis.structured import (
 from ingot.compiler.dialects.arith import ConstantOp
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
 from ingot.passes.kernel.body import Body
-from ingot.passes.kernel.body_functions import BodyFunctions, can_be_called, captured
+from ingot.passes.kernel.body_functions import BodyFunctions, can_be_called
 from ingot.passes.kernel.emitter import Lanes, on_behalf_of_op
 from ingot.passes.kernel.indices import linear_coefficients, result_index
 from ingot.passes.kernel.linear import Linear, linear_of_expr
@@ -177,7 +178,7 @@ class Evaluator(MemoryEmitter):
             width = None
         passed = {argument: self.widen(value, width) for argument, value in values.items()}
         constants: list[ConstantOp] = []
-        for value in captured(op):
+        for value in captured_values(op.regions):
             if isinstance(value.owner, ConstantOp):
                 constants.append(value.owner)
             else:

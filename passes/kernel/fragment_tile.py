@@ -15,7 +15,7 @@ from ingot.compiler.analysis.schedule import Schedule
 from ingot.compiler.dialects.gpu import LaneIdOp, SubgroupIdOp
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.dialects.simdgroup import MultiplyAccumulateOp
-from ingot.passes.kernel.contraction_loops import ContractionLoops
+from ingot.passes.kernel.contraction_loops import SIMD_WIDTH, ContractionLoops
 from ingot.passes.kernel.distributed_tile import DistributedTile, Point
 from ingot.passes.kernel.evaluate import Evaluator
 from ingot.passes.kernel.linear import Linear
@@ -23,7 +23,6 @@ from ingot.passes.kernel.staging import VECTOR_BYTES, Layout, StagedTile
 
 _SIDE = 8
 """Rows, columns and depth of a fragment."""
-_LANES = 32
 _PER_LANE = 2
 """Elements of a fragment that a lane holds."""
 
@@ -48,7 +47,7 @@ class FragmentTile(DistributedTile):
         across = self.schedule.threadgroup[-1] // columns
         lane = evaluator.once("lane", lambda: evaluator.emit(LaneIdOp()).result)
         group = evaluator.once("subgroup", lambda: evaluator.emit(SubgroupIdOp()).result)
-        evaluator.below |= {lane: _LANES, group: self.schedule.threads // _LANES}
+        evaluator.below |= {lane: SIMD_WIDTH, group: self.schedule.threads // SIMD_WIDTH}
         d, part = AffineDimExpr(0), evaluator.form
         self.lane_row = part(d // 16, lane) * 4 + part((d // 2) % 4, lane)
         self.lane_column = part((d // 8) % 2, lane) * 4 + part(d % 2, lane) * 2

@@ -26,7 +26,7 @@ from ingot.compiler.dialects.gpu_matrix import (
     SubgroupMmaStoreMatrixOp,
 )
 from ingot.compiler.dialects.linalg import FillOp, GenericOp
-from ingot.passes.kernel.contraction_loops import ContractionLoops
+from ingot.passes.kernel.contraction_loops import SIMD_WIDTH, ContractionLoops
 from ingot.passes.kernel.cooperative import allocate_threadgroup_memory
 from ingot.passes.kernel.emitter import Lanes
 from ingot.passes.kernel.evaluate import Evaluator
@@ -36,7 +36,6 @@ from ingot.passes.kernel.reduction import narrow, widen_accumulator
 from ingot.passes.kernel.staging import VECTOR_BYTES, Layout, StagedTile
 from ingot.passes.kernel.store import store
 
-_LANES = 32
 _WIDEST_COPY = 8
 """Elements of 16 bits that a thread copies at once: vectors of any length may be copied."""
 
@@ -54,7 +53,7 @@ class MatrixTile:
         rows, columns = loops.sides(schedule.subgroup)
         across = schedule.threadgroup[-1] // columns
         group = evaluator.once("subgroup", lambda: evaluator.emit(SubgroupIdOp()).result)
-        evaluator.below[group] = schedule.threads // _LANES
+        evaluator.below[group] = schedule.threads // SIMD_WIDTH
         d = AffineDimExpr(0)
         self.group = evaluator.form(d, group)
         down = evaluator.form(d // across, group) * rows
@@ -68,7 +67,7 @@ class MatrixTile:
         self.sum = MMAMatrixType.get(m, n, f32, MatrixOperand.C)
         # Lines lie 16 bytes apart, in other banks.
         self.pitch = n + VECTOR_BYTES // 4
-        lines = schedule.threads // _LANES * m
+        lines = schedule.threads // SIMD_WIDTH * m
         self.exchange = allocate_threadgroup_memory((lines, self.pitch), f32, op, "exchange")
 
     def layout(self, position: int) -> Layout:
@@ -135,7 +134,7 @@ class MatrixTile:
         own = Lanes(1, width) if width > 1 else None
         per_line = n // width
         d = AffineDimExpr(0)
-        for start in range(0, m, _LANES // per_line):
+        for start in range(0, m, SIMD_WIDTH // per_line):
             down = evaluator.form(d // per_line, lane) + start
             along = evaluator.form(d % per_line, lane) * width
             value = evaluator.load(view, (line + down, along), own)

@@ -12,8 +12,8 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.analysis.index_range import constant_int
-from ingot.passes.lowering.kernel import kernels
 
 
 def turns(block: Block) -> int:
@@ -55,7 +55,7 @@ class CheckLoopsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Raises `Refusal`."""
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             self._check(kernel)
 
     def _check(self, kernel: FuncOp) -> None:

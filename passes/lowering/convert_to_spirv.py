@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.analysis.index_range import constant_int
 from ingot.compiler.dialects import spirv
 from ingot.passes.lowering import (
@@ -35,7 +36,7 @@ from ingot.passes.lowering import (
     spirv_vectors,
 )
 from ingot.passes.lowering.conversion import FunctionConversion, Handler, ModuleGlobals
-from ingot.passes.lowering.kernel import GRID, kernels, sizes, thread_count, workgroup_size
+from ingot.passes.lowering.kernel import GRID, sizes, thread_count, workgroup_size
 from ingot.passes.lowering.liveness import live_ops
 
 NAMES = "ingot.names"
@@ -87,7 +88,7 @@ class ConvertToSpirvPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp)}
         called: set[str] = set()
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             conversion = _KernelConversion(kernel, functions, self.exact, self.special_values)
             module = conversion.convert()
             called |= conversion.converted.keys()

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import device_functions
 from ingot.compiler.dialects import vector
 from ingot.compiler.dialects.math import SincosOp
 from ingot.passes.lowering import (
@@ -37,7 +38,6 @@ from ingot.passes.lowering.emitter import (
     replace_op,
     with_element,
 )
-from ingot.passes.lowering.kernel import device_functions
 from ingot.passes.lowering.math_functions import FORMULAS, FunctionLibrary, scalar_only
 
 Expansion = Callable[[Operation, Emitter], "Value | list[Value] | None"]

@@ -28,6 +28,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.analysis.index_range import constant_int, constant_number
 from ingot.compiler.dialects import arith
 from ingot.passes.lowering.emitter import (
@@ -38,7 +39,7 @@ from ingot.passes.lowering.emitter import (
     replace_op,
     with_element,
 )
-from ingot.passes.lowering.kernel import buffer_type, kernels
+from ingot.passes.lowering.kernel import buffer_type
 from ingot.passes.lowering.math_functions import ROUND_TO_BF16, FunctionLibrary
 from ingot.targets.profiles import PROFILES
 
@@ -84,7 +85,7 @@ class ExpandNarrowTypesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         library = FunctionLibrary(op)
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             self._check(kernel)
             _expand(kernel, library)
 

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, MemRefType, ModuleOp, i64
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ingot.compiler.analysis.diagnostics import refuse
 from ingot.compiler.dialects import gpu
-from ingot.compiler.dialects.dispatch import HELPER_MARK, KERNEL_MARK
 from ingot.passes.lowering.emitter import Emitter, Value
 
 WORKGROUP_SIZE = "ingot.workgroup_size"
 GRID = "ingot.grid"
-
-
-def kernels(module: ModuleOp) -> Iterator[FuncOp]:
-    """The functions of a module that are marked as kernels."""
-    for op in list(module.ops):
-        if isinstance(op, FuncOp) and KERNEL_MARK in op.attributes:
-            yield op
-
-
-def device_functions(module: ModuleOp) -> Iterator[FuncOp]:
-    """The kernels of a module, and the functions that hold parts of their code."""
-    for op in list(module.ops):
-        if isinstance(op, FuncOp) and op.attributes.keys() & {KERNEL_MARK, HELPER_MARK}:
-            yield op
 
 
 def buffer_type(value: SSAValue) -> MemRefType[Attribute]:

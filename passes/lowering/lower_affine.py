@@ -22,10 +22,10 @@ from xdsl.ir.affine import (
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.analysis.index_range import is_non_negative
 from ingot.compiler.dialects.arith import MaxSIOp, MinSIOp
 from ingot.passes.lowering.emitter import Emitter, Value, replace_op
-from ingot.passes.lowering.kernel import kernels
 
 _MAPS = frozenset({"affine.apply", "affine.min", "affine.max"})
 
@@ -51,7 +51,7 @@ class LowerAffinePass(ModulePass):
     name = "lower-affine"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             known: Known = {}
             for inner in [inner for inner in kernel.walk() if inner.name in _MAPS]:
                 _lower(inner, known)

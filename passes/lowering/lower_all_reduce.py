@@ -17,10 +17,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.dialects import arith, gpu
 from ingot.passes.lowering.combining import Combine, combining
 from ingot.passes.lowering.emitter import Emitter, Value, bitwidth, replace_op
-from ingot.passes.lowering.kernel import kernels, linear_id, thread_count, workgroup_size
+from ingot.passes.lowering.kernel import linear_id, thread_count, workgroup_size
 
 _COMMUTATIVE_IN_EVERY_BIT = frozenset({"arith.addf", "arith.mulf"})
 """Float ops whose two operands may be swapped; minima may give either of two zeros."""
@@ -49,7 +50,7 @@ class LowerAllReducePass(ModulePass):
     simd_width: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             reductions = [
                 inner
                 for inner in kernel.walk()

@@ -13,13 +13,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.dialects import gpu
 from ingot.compiler.dialects.scf import ForallOp
 from ingot.passes.lowering.emitter import Emitter, Value
 from ingot.passes.lowering.kernel import (
     GRID,
     WORKGROUP_SIZE,
-    kernels,
     linear_id,
     set_sizes,
     sizes,
@@ -55,7 +55,7 @@ class LowerForallPass(ModulePass):
     max_grid: int = 65535
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             self._lower(kernel)
 
     def _lower(self, kernel: FuncOp) -> None:

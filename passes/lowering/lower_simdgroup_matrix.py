@@ -21,10 +21,10 @@ from xdsl.dialects.vector import ExtractOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.dialects import arith, gpu, vector
 from ingot.compiler.dialects.simdgroup import MultiplyAccumulateOp
 from ingot.passes.lowering.emitter import Emitter, Value, element_type, replace_op
-from ingot.passes.lowering.kernel import kernels
 
 _LANES = 32
 
@@ -50,7 +50,7 @@ class LowerSimdgroupMatrixPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions: dict[Attribute, func.FuncOp] = {}
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             for inner in list(kernel.walk()):
                 if isinstance(inner, MultiplyAccumulateOp):
                     element = element_type(inner.a.type)

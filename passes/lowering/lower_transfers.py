@@ -21,10 +21,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.diagnostics import refuse
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.analysis.index_range import known_divisor
 from ingot.compiler.dialects import vector
 from ingot.passes.lowering.emitter import Emitter, Value, replace_op
-from ingot.passes.lowering.kernel import kernels
 
 Vector = VectorType[Attribute]
 
@@ -49,7 +49,7 @@ class LowerTransfersPass(ModulePass):
     name = "lower-transfers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             for inner in list(kernel.walk()):
                 if isinstance(inner, TransferReadOp):
                     _lower_read(inner)

@@ -24,11 +24,12 @@ from xdsl.dialects.vector import ExtractOp, LoadOp, StoreOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ingot.compiler.analysis.functions import kernel_functions
 from ingot.compiler.analysis.tensor_types import element_bytes
 from ingot.compiler.dialects import plan, vector
 from ingot.compiler.dialects.dispatch import NAMES
 from ingot.passes.lowering.emitter import Emitter, replace_op
-from ingot.passes.lowering.kernel import buffer_type, kernels
+from ingot.passes.lowering.kernel import buffer_type
 
 PARTS = "ingot.parts"
 """Attribute of a kernel: how many bindings each of its arguments has become."""
@@ -65,7 +66,7 @@ class SplitLargeBuffersPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the kernels whose arguments are too large, and the dispatches of them."""
         divisions: dict[str, list[list[tuple[int, int]]]] = {}
-        for kernel in kernels(op):
+        for kernel in kernel_functions(op):
             splits = [_split(argument, self.max_binding) for argument in kernel.body.block.args]
             count = sum(len(split.rows) if split is not None else 1 for split in splits)
             if any(splits) and count <= self.max_buffers:

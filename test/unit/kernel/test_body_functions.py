@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ingot.compiler.analysis.captures import captured_values
 from ingot.compiler.dialects.context import make_context
 from ingot.compiler.dialects.linalg import GenericOp
 from ingot.compiler.frontends.reader import read_module
-from ingot.passes.kernel.body_functions import LONG, can_be_called, captured
+from ingot.passes.kernel.body_functions import LONG, can_be_called
 
 
 def body(lines: str, type_: str = "f32") -> GenericOp:
@@ -60,4 +61,4 @@ def test_what_is_captured() -> None:
         "%b = arith.addf %a, %in : f32\n"
         "%r = arith.mulf %b, %s : f32"
     )
-    assert [value.name_hint for value in captured(op)] == ["two", "s"]
+    assert [value.name_hint for value in captured_values(op.regions)] == ["two", "s"]
