@@ -6,48 +6,31 @@ a tenth of the time of passes over small modules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from xdsl.ir import Block, Operation, Region
 
-_walk_operation: Any = Operation.walk
-_walk_region: Any = Region.walk
-_walk_block: Any = Block.walk
+XDSLS: dict[type, Any] = {cls: cls.walk for cls in (Operation, Region, Block)}
+"""What walks in other orders."""
 
 
 def install() -> None:
     """Make xDSL walk so; doing it twice does no more."""
-    Operation.walk = _of_operation
-    Region.walk = _of_region
-    Block.walk = _of_block
+    for cls, walk in WALKS.items():
+        cls.walk = walk
 
 
-def _of_operation(
-    self: Operation, *, reverse: bool = False, region_first: bool = False
-) -> Iterator[Operation]:
-    """`Operation.walk`: the op, then what is in its regions, in order."""
-    if reverse or region_first:
-        return _walk_operation(self, reverse=reverse, region_first=region_first)
-    return _with_inner(self)
+def _walk(theirs: Any, in_order: Callable[[Any], Iterator[Operation]]) -> Any:
+    def walk(
+        self: Any, *, reverse: bool = False, region_first: bool = False
+    ) -> Iterator[Operation]:
+        """Iterate over the ops inside, and an op itself; by default each before what it holds."""
+        if reverse or region_first:
+            return theirs(self, reverse=reverse, region_first=region_first)
+        return in_order(self)
 
-
-def _of_region(
-    self: Region, *, reverse: bool = False, region_first: bool = False
-) -> Iterator[Operation]:
-    """`Region.walk`."""
-    if reverse or region_first:
-        return _walk_region(self, reverse=reverse, region_first=region_first)
-    return _in_region(self)
-
-
-def _of_block(
-    self: Block, *, reverse: bool = False, region_first: bool = False
-) -> Iterator[Operation]:
-    """`Block.walk`."""
-    if reverse or region_first:
-        return _walk_block(self, reverse=reverse, region_first=region_first)
-    return _in_block(self)
+    return walk
 
 
 def _with_inner(op: Operation) -> Iterator[Operation]:
@@ -72,3 +55,10 @@ def _in_block(block: Block) -> Iterator[Operation]:
         for region in op.regions:
             yield from _in_region(region)
         op = following
+
+
+WALKS: dict[Any, Any] = {
+    Operation: _walk(XDSLS[Operation], _with_inner),
+    Region: _walk(XDSLS[Region], _in_region),
+    Block: _walk(XDSLS[Block], _in_block),
+}

@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects import math
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import Float16Type, Float32Type, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ingot.compiler.analysis.constant_zeros import ZERO_STAYS
@@ -42,13 +42,13 @@ class ExpandZeroArithmeticPass(ModulePass):
     name = "expand-zero-arithmetic"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        zeros = zero_arithmetic.Zeros()
+        known: dict[SSAValue, bool] = {}
         for inner in list(op.walk()):
             expand = _EXPANSIONS.get(type(inner))
             if expand is None or not isinstance(element_type(inner.results[0].type), _FLOATS):
                 continue
             e = Emitter.before_op(inner)
-            zeros.count_carried = ZERO_STAYS not in inner.attributes
+            zeros = zero_arithmetic.Zeros(known, ZERO_STAYS not in inner.attributes)
             result = expand(zeros, *map(e.value, inner.operands))
             if result is not None:
                 replace_op(inner, result)

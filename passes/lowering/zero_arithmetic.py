@@ -24,7 +24,7 @@ Where = Value | bool
 """In which lanes an operand is a zero: in all or none, or as a truth value of each."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Zeros:
     """Finds the lanes in which operands are, or may become, zeros."""
 
@@ -71,30 +71,21 @@ def subtract(zeros: Zeros, a: Value, b: Value) -> Value | None:
 
 def _sum(a: Value, b: Value, where_a: Where, where_b: Where) -> Value | None:
     """a + b, given where each is +0; None where neither is."""
-    if where_a is False and where_b is False:
-        return None
-    result = a if True in (where_a, where_b) else a + b
-    for where, other in ((where_a, b), (where_b, a)):
-        if where is not False:
-            bits = other.convert(f32).bits()
-            kept = bits.eq(_SIGN).select(bits.like(0), bits)
-            result = _choose(where, kept.as_float().convert(other.element), result)
-    return result
+
+    def kept(bits: Value) -> Value:
+        return bits.eq(_SIGN).select(bits.like(0), bits)
+
+    return _written_out(a, b, (where_a, where_b), (kept, kept), lambda a, b: a + b)
 
 
 def multiply(zeros: Zeros, a: Value, b: Value) -> Value | None:
     """a * b."""
-    where_a, where_b = zeros.of_factor(a), zeros.of_factor(b)
-    if where_a is False and where_b is False:
-        return None
-    result = a if True in (where_a, where_b) else a * b
-    for where, other in ((where_a, b), (where_b, a)):
-        if where is not False:
-            bits, sign = _bits_and_sign(other, a, b)
-            is_finite = (bits & _MAGNITUDE).ult(_INFINITY)
-            product = is_finite.select(sign, _NAN).as_float().convert(other.element)
-            result = _choose(where, product, result)
-    return result
+
+    def zero(bits: Value) -> Value:
+        return (bits & _MAGNITUDE).ult(_INFINITY).select(_sign(a, b), _NAN)
+
+    wheres = zeros.of_factor(a), zeros.of_factor(b)
+    return _written_out(a, b, wheres, (zero, zero), lambda a, b: a * b)
 
 
 def divide(
@@ -104,18 +95,17 @@ def divide(
     quotient_of: Callable[[Value, Value], Value] = lambda a, b: a / b,
 ) -> Value | None:
     """a / b, by `quotient_of` where neither is a zero."""
-    where_a, where_b = zeros.of_factor(a), zeros.of_factor(b)
-    if where_a is False and where_b is False:
-        return None
-    result = a if True in (where_a, where_b) else quotient_of(a, b)
-    for where, other, magnitude in ((where_a, b, 0), (where_b, a, _INFINITY)):
-        if where is not False:
-            bits, sign = _bits_and_sign(other, a, b)
-            # Neither a zero, which wraps around, nor a NaN.
-            is_number = ((bits & _MAGNITUDE) - 1).ult(_INFINITY)
-            quotient = is_number.select(sign | magnitude, _NAN).as_float().convert(other.element)
-            result = _choose(where, quotient, result)
-    return result
+
+    def zero_or_nan(bits: Value, magnitude: int = 0) -> Value:
+        # Neither a zero, which wraps around, nor a NaN.
+        is_number = ((bits & _MAGNITUDE) - 1).ult(_INFINITY)
+        return is_number.select(_sign(a, b) | magnitude, _NAN)
+
+    def infinity_or_nan(bits: Value) -> Value:
+        return zero_or_nan(bits, _INFINITY)
+
+    wheres = zeros.of_factor(a), zeros.of_factor(b)
+    return _written_out(a, b, wheres, (zero_or_nan, infinity_or_nan), quotient_of)
 
 
 def fuse(zeros: Zeros, a: Value, b: Value, c: Value) -> Value | None:
@@ -127,12 +117,29 @@ def fuse(zeros: Zeros, a: Value, b: Value, c: Value) -> Value | None:
     return _sum(product, c, False, where_c) or product + c
 
 
-def _bits_and_sign(of: Value, a: Value, b: Value) -> tuple[Value, Value]:
-    """The bits of an operand as f32, and the sign of the product or quotient of both."""
+def _sign(a: Value, b: Value) -> Value:
+    """The sign of a product or quotient, in the bits of an f32."""
     first, second = (v.convert(f32).bits() for v in (a, b))
-    return of.convert(f32).bits(), (first ^ second) & _SIGN
+    return (first ^ second) & _SIGN
 
 
-def _choose(where: Where, true: Value, false: Value) -> Value:
-    """`true` in some lanes, `false` in the others."""
-    return where.select(true, false) if isinstance(where, Value) else true
+def _written_out(
+    a: Value,
+    b: Value,
+    wheres: tuple[Where, Where],
+    formulas: tuple[Callable[[Value], Value], Callable[[Value], Value]],
+    plain: Callable[[Value, Value], Value],
+) -> Value | None:
+    """An operation by the bits of its other operand (as f32) where one is a zero, else `plain`.
+
+    Given where each is a zero; None where neither is.
+    """
+    if wheres[0] is False and wheres[1] is False:
+        return None
+    result = a if True in wheres else plain(a, b)
+    for where, formula, other in zip(wheres, formulas, (b, a), strict=True):
+        if where is False:
+            continue
+        written = formula(other.convert(f32).bits()).as_float().convert(other.element)
+        result = where.select(written, result) if isinstance(where, Value) else written
+    return result

@@ -91,12 +91,12 @@ def _inline(
     emit: Emitter,
     arguments: dict[SSAValue, SSAValue],
     loops: list[SSAValue | int],
-    last: bool,
 ) -> SSAValue:
     """Emit the body of `producer`; its loop i is an index, or loop `loops[i]` of the consumer.
 
-    With `last` nobody needs the producer any more, and its ops are moved instead of cloned.
+    Where nobody else needs the producer, its ops are moved instead of cloned.
     """
+    last = sum(result.uses.get_length() for result in producer.results) == 1
     block = producer.body.block
     if last:
         for old, value in arguments.items():
@@ -173,7 +173,6 @@ def _merged_count(maps: list[AffineMap], extents: tuple[int, ...]) -> int:
 
 def _fuse_input(producer: GenericOp, consumer: GenericOp, position: int) -> None:
     """Compute input `position` of `consumer` inside it."""
-    last = sum(result.uses.get_length() for result in producer.results) == 1
     maps = indexing_maps(consumer)
     extents = loop_extents(consumer)
     rank = len(extents)
@@ -189,7 +188,7 @@ def _fuse_input(producer: GenericOp, consumer: GenericOp, position: int) -> None
         new = block.insert_arg(argument.type, position + 1 + offset, argument.location)
         new.name_hint = argument.name_hint
         arguments[argument] = new
-    value = _inline(producer, emit, arguments, _loop_values(emit, producer, loops, rank), last)
+    value = _inline(producer, emit, arguments, _loop_values(emit, producer, loops, rank))
     block.args[position].name_hint = None  # the computed value is no input
     block.args[position].replace_all_uses_with(value)
     block.erase_arg(block.args[position])
@@ -243,8 +242,7 @@ def _fuse_extract(producer: GenericOp, extract: tensor.ExtractOp) -> None:
             indices = [materialize(emit, e, values) for e in map_.results]
             element = emit.add(tensor.ExtractOp(operand, indices, argument.type))
             arguments[argument] = element.result
-    last = sum(result.uses.get_length() for result in producer.results) == 1
-    value = _inline(producer, emit, arguments, loops, last)
+    value = _inline(producer, emit, arguments, loops)
     extract.result.replace_all_uses_with(value)
     erase(extract)
 

@@ -35,12 +35,12 @@ def module() -> Operation:
 def test_order(reverse: bool, region_first: bool) -> None:
     op = module()
     how = {"reverse": reverse, "region_first": region_first}
-    assert list(op.walk(**how)) == list(quick_walk._walk_operation(op, **how))
+    assert list(op.walk(**how)) == list(quick_walk.XDSLS[Operation](op, **how))
     assert len(list(op.walk())) == 10
     for region in op.regions:
-        assert list(region.walk(**how)) == list(quick_walk._walk_region(region, **how))
+        assert list(region.walk(**how)) == list(quick_walk.XDSLS[Region](region, **how))
         for block in region.blocks:
-            assert list(block.walk(**how)) == list(quick_walk._walk_block(block, **how))
+            assert list(block.walk(**how)) == list(quick_walk.XDSLS[Block](block, **how))
 
 
 def test_what_is_visited_may_be_erased() -> None:
@@ -56,8 +56,4 @@ def test_what_is_visited_may_be_erased() -> None:
 
 
 def test_it_is_in_place() -> None:
-    assert (Operation.walk, Region.walk, Block.walk) == (
-        quick_walk._of_operation,
-        quick_walk._of_region,
-        quick_walk._of_block,
-    )
+    assert (Operation.walk, Region.walk, Block.walk) == tuple(quick_walk.WALKS.values())
