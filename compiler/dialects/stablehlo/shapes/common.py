@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 
 if TYPE_CHECKING:
     from ingot.compiler.dialects.stablehlo.base import StableHLOOp
@@ -105,21 +105,28 @@ def same_count(left: Sequence[int], right: Sequence[int]) -> bool:
     return DYNAMIC_INDEX in (*left, *right) or prod(left) == prod(right)
 
 
+def returned(region: Region) -> Sequence[SSAValue] | str:
+    """What a region of one block returns, or the sentence for one that is none."""
+    last = region.blocks[0].last_op if len(region.blocks) == 1 else None
+    if last is None or last.name != "stablehlo.return":
+        return "needs regions of one block that ends in stablehlo.return"
+    return last.operands
+
+
 def takes_scalars(op: StableHLOOp, index: int, arguments: int, results: int) -> str | None:
     """What a region takes and returns: so many tensors without dimensions."""
-    blocks = op.bodies[index].blocks
-    block = blocks[0] if len(blocks) == 1 else None
-    last = block.last_op if block is not None else None
-    if block is None or last is None or last.name != "stablehlo.return":
-        return "needs regions of one block that ends in stablehlo.return"
+    region = op.bodies[index]
+    found = returned(region)
+    if isinstance(found, str):
+        return found
     for word, values, count in (
-        ("takes", block.args, arguments),
-        ("returns", last.operands, results),
+        ("takes", region.block.args, arguments),
+        ("returns", found, results),
     ):
         if len(values) != count:
             return f"needs a region that {word} {count} values, but its own {word} {len(values)}"
         for value in values:
-            found = tensor(value.type)
-            if found is None or found.get_shape():
+            type_ = tensor(value.type)
+            if type_ is None or type_.get_shape():
                 return f"needs a region that {word} tensors without dimensions, not {value.type}"
     return None

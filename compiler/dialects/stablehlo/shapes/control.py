@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Attribute, Region
 
-from ingot.compiler.dialects.stablehlo.shapes.common import Rule, agree, first, scalars, tensor
+from ingot.compiler.dialects.stablehlo.shapes.common import (
+    Rule,
+    agree,
+    first,
+    returned,
+    scalars,
+    tensor,
+)
 
 if TYPE_CHECKING:
     from ingot.compiler.dialects.stablehlo.base import StableHLOOp
@@ -16,10 +23,10 @@ if TYPE_CHECKING:
 
 def _returns(region: Region, types: Sequence[Attribute]) -> str | None:
     """What a region returns; sizes may be open on one side."""
-    last = region.blocks[0].last_op if len(region.blocks) == 1 else None
-    if last is None or last.name != "stablehlo.return":
-        return "needs regions of one block that ends in stablehlo.return"
-    found = [value.type for value in last.operands]
+    values = returned(region)
+    if isinstance(values, str):
+        return values
+    found = [value.type for value in values]
     if len(found) != len(types):
         return (
             f"needs regions that return {len(types)} values, but has one that returns {len(found)}"

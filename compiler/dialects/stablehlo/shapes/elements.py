@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ComplexType, FixedBitwidthType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from ingot.compiler.dialects.stablehlo.names import BINARY, UNARY
 from ingot.compiler.dialects.stablehlo.shapes.common import (
@@ -89,36 +89,36 @@ def _map(op: StableHLOOp) -> str | None:
 def broadcasting(op: StableHLOOp) -> str | None:
     """Operands are broadcast against each other, the last dimensions or those that the op names."""
     target = shape(op.outs[0])
-    numbers = op.ints("broadcast_dimensions")
     for value in op.ins:
-        sizes = shape(value)
-        dims = list(range(len(target) - len(sizes), len(target)))
-        if numbers is not None and len(sizes) < len(target):
-            if len(numbers) != len(sizes):
-                return f"needs {len(sizes)} broadcast_dimensions, but has {list(numbers)}"
-            if (broken := ordered("broadcast_dimensions", numbers, len(target))) is not None:
+        sizes, dims = shape(value), _dims(op, value)
+        if len(sizes) < len(target):
+            if len(dims) != len(sizes):
+                return f"needs {len(sizes)} broadcast_dimensions, but has {dims}"
+            if (broken := ordered("broadcast_dimensions", dims, len(target))) is not None:
                 return broken
-            dims = list(numbers)
         fits = len(sizes) <= len(target) and all(
             size == 1 or agree([size], [target[dim]]) for size, dim in zip(sizes, dims, strict=True)
         )
         if not fits:
             return f"cannot broadcast {value.type} to {op.outs[0].type}"
-    if any(size > 1 and not _has(op, dim, size, numbers) for dim, size in enumerate(target)):
+    if any(size > 1 and not _has(op, dim, size) for dim, size in enumerate(target)):
         return f"cannot make {op.outs[0].type} of its operands"
     return None
 
 
-def _has(op: StableHLOOp, dim: int, size: int, numbers: tuple[int, ...] | None) -> bool:
+def _dims(op: StableHLOOp, value: SSAValue) -> list[int]:
+    """The dimensions of the result that those of an operand are broadcast along."""
+    rank, own = len(shape(op.outs[0])), len(shape(value))
+    numbers = op.ints("broadcast_dimensions")
+    return list(range(rank - own, rank) if numbers is None or own >= rank else numbers)
+
+
+def _has(op: StableHLOOp, dim: int, size: int) -> bool:
     """Whether an operand may have as many elements along a dimension of the result."""
-    rank = len(shape(op.outs[0]))
-    for value in op.ins:
-        sizes = shape(value)
-        named = numbers is not None and len(sizes) < rank
-        dims = list(numbers) if named and numbers is not None else range(rank - len(sizes), rank)
-        if dim in dims and agree([sizes[list(dims).index(dim)]], [size]):
-            return True
-    return False
+    return any(
+        dim in (dims := _dims(op, value)) and agree([shape(value)[dims.index(dim)]], [size])
+        for value in op.ins
+    )
 
 
 RULES: dict[str, Rule] = {
