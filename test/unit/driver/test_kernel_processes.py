@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 from typing import Any
 
 import pytest
 
 from ingot.compiler.analysis.diagnostics import Refusal
 from ingot.compiler.driver import compile as driver
-from ingot.compiler.driver import kernel_processes
 from ingot.compiler.driver.compile import compile_module
 from ingot.compiler.driver.kernel_processes import FEW, process_count, shares
 from ingot.compiler.driver.options import CompileOptions
@@ -66,28 +67,20 @@ def test_the_bytes_are_the_same(forks: list[int]) -> None:
     assert forks == [2, 2]
 
 
-def test_a_process_that_fails_does_not_spoil_the_compilation(
-    monkeypatch: pytest.MonkeyPatch, forks: list[int]
+@pytest.mark.parametrize(
+    ("module", "name", "error"),
+    [(pickle, "dump", MemoryError), (os, "fork", BlockingIOError)],
+    ids=["a process that fails", "no process to be had"],
+)
+def test_what_processes_do_not_compile_one_does(
+    monkeypatch: pytest.MonkeyPatch, forks: list[int], module: Any, name: str, error: type[OSError]
 ) -> None:
     expected = compiled(1)
 
     def broken(*_: object) -> None:
-        raise MemoryError
+        raise error
 
-    monkeypatch.setattr(kernel_processes.pickle, "dump", broken)
-    assert compiled(2) == expected
-    assert forks == [2]
-
-
-def test_where_no_process_can_be_had_one_does_it(
-    monkeypatch: pytest.MonkeyPatch, forks: list[int]
-) -> None:
-    expected = compiled(1)
-
-    def refused() -> int:
-        raise BlockingIOError
-
-    monkeypatch.setattr(kernel_processes.os, "fork", refused)
+    monkeypatch.setattr(module, name, broken)
     assert compiled(2) == expected
     assert forks == [2]
 
